@@ -1,0 +1,11 @@
+//! The pure core of pg_snowid: how an id is laid out, how instants map to milliseconds, and how the
+//! next id follows from the last one. It knows nothing of PostgreSQL, reads no clock and takes no
+//! lock; the time is always an argument, so that every clock story is a plain test.
+//!
+//! Imports run one way: `cell` uses `step`; `step` and `wait` use `instant`; `layout` stands alone.
+
+pub mod cell;
+pub mod instant;
+pub mod layout;
+pub mod step;
+pub mod wait;

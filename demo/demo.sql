@@ -1,0 +1,82 @@
+-- What `make demo` shows, on a fresh database:  psql -X -q -d demo -f demo/demo.sql
+\set ECHO queries
+\pset footer off
+SET timezone = 'UTC';
+
+\echo
+\echo '--- The extension, and two logical shards: one schema each ---'
+\echo
+CREATE EXTENSION pg_snowid;
+CREATE SCHEMA shard_5;
+CREATE TABLE shard_5.photos (id bigint PRIMARY KEY DEFAULT next_id(5), title text NOT NULL);
+CREATE SCHEMA shard_6;
+CREATE TABLE shard_6.photos (id bigint PRIMARY KEY DEFAULT next_id(6), title text NOT NULL);
+
+\echo
+\echo '--- Rows get their ids from the database ---'
+\echo
+INSERT INTO shard_5.photos (title) VALUES ('harbour at dawn'), ('harbour at noon') RETURNING *;
+INSERT INTO shard_6.photos (title) VALUES ('old lighthouse') RETURNING *;
+INSERT INTO shard_5.photos (title) VALUES ('harbour at night') RETURNING *;
+
+\echo
+\echo '--- An id tells when it was made, by which shard, and its place in that millisecond ---'
+\echo
+SELECT id, title, created_at, shard_id, sequence
+FROM (TABLE shard_5.photos UNION ALL TABLE shard_6.photos) AS photos, decode_id(id)
+ORDER BY id;
+
+\echo
+\echo '--- No two are the same, and they come in order: 100,000 in one statement ---'
+\echo
+SELECT count(*) AS ids, count(DISTINCT id) AS distinct_ids, bool_and(id > before) AS in_order
+FROM (SELECT id, lag(id) OVER (ORDER BY place) AS before
+      FROM next_ids(5, 100000) WITH ORDINALITY AS made (id, place)) AS drawn;
+
+\set ECHO none
+SELECT to_char(month, 'YYYY-MM-DD+00') AS this_month,
+       to_char(month - interval '1 month', 'YYYY-MM-DD+00') AS last_month,
+       to_char(month + interval '1 month', 'YYYY-MM-DD+00') AS next_month
+FROM date_trunc('month', now()) AS month \gset
+\set ECHO queries
+\echo
+\echo '--- Time is in the key: a table partitioned by month, on nothing but its id ---'
+\echo
+CREATE TABLE events (id bigint PRIMARY KEY DEFAULT next_id(5), what text NOT NULL) PARTITION BY RANGE (id);
+CREATE TABLE events_last_month PARTITION OF events
+  FOR VALUES FROM (id_floor(:'last_month')) TO (id_floor(:'this_month'));
+CREATE TABLE events_this_month PARTITION OF events
+  FOR VALUES FROM (id_floor(:'this_month')) TO (id_floor(:'next_month'));
+INSERT INTO events (what) VALUES ('signed in'), ('uploaded a photo');
+INSERT INTO events (id, what) VALUES (make_id(timestamptz :'last_month' + interval '9 hours', 5), 'imported: signed up');
+
+\echo
+\echo '--- A range of time is a range of ids: it reads one partition, by its primary key ---'
+\echo
+SELECT id, id_timestamp(id), what FROM events
+WHERE id >= id_floor(:'last_month') AND id < id_floor(:'this_month');
+\set ECHO none
+SET enable_seqscan = off; -- for so few rows the planner would rather read the table
+\set ECHO queries
+EXPLAIN (COSTS OFF)
+SELECT id, id_timestamp(id), what FROM events
+WHERE id >= id_floor(:'last_month') AND id < id_floor(:'this_month');
+\set ECHO none
+RESET enable_seqscan;
+\set ECHO queries
+
+\echo
+\echo '--- A schema bound to its shard and an epoch of its own has next_id() and the rest without arguments ---'
+\echo
+CREATE SCHEMA shard_7;
+SELECT snowid.bind_schema('shard_7', epoch => '2025-01-01+00', shard_id => 7);
+CREATE TABLE shard_7.photos (id bigint PRIMARY KEY DEFAULT shard_7.next_id(), title text NOT NULL);
+INSERT INTO shard_7.photos (title) VALUES ('mountain hut'), ('glacier');
+SELECT id, title, created_at, shard_id, sequence FROM shard_7.photos, shard_7.decode_id(id) ORDER BY id;
+
+\echo
+\echo '--- What is in use, and how it is doing ---'
+\echo
+SELECT kind, shard_id, last_id, last_at, waits, clock_regressions FROM snowid.generators ORDER BY shard_id;
+\x on
+SELECT * FROM snowid.status;

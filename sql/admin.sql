@@ -1,0 +1,84 @@
+-- Administration, in a schema of its own. Nothing here is for PUBLIC: who created the extension may
+-- use it and grant it on, and monitoring roles may read the views.
+
+CREATE SCHEMA snowid;
+COMMENT ON SCHEMA snowid IS 'administration of pg_snowid';
+GRANT USAGE ON SCHEMA snowid TO PUBLIC;
+
+CREATE FUNCTION snowid.advance(id bigint) RETURNS bigint
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_advance';
+COMMENT ON FUNCTION snowid.advance(bigint) IS
+    'makes all later IDs of this ID''s shard greater than it, and returns the least that can come';
+
+CREATE FUNCTION snowid.advance(id bigint, epoch timestamptz) RETURNS bigint
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_advance';
+COMMENT ON FUNCTION snowid.advance(bigint, timestamptz) IS
+    'makes all later IDs of this ID''s shard greater than it, counted from the epoch given, and returns the least that can come';
+
+CREATE FUNCTION snowid.advance_snowflake(id bigint) RETURNS bigint
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_advance_snowflake';
+COMMENT ON FUNCTION snowid.advance_snowflake(bigint) IS
+    'makes all later IDs of this ID''s datacenter and worker greater than it, and returns the least that can come';
+
+CREATE FUNCTION snowid.advance_snowflake(id bigint, epoch timestamptz) RETURNS bigint
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_advance_snowflake';
+COMMENT ON FUNCTION snowid.advance_snowflake(bigint, timestamptz) IS
+    'makes all later IDs of this ID''s datacenter and worker greater than it, counted from the epoch given, and returns the least that can come';
+
+CREATE FUNCTION snowid.read_generators(
+    OUT kind text, OUT shard_id integer, OUT datacenter_id integer, OUT worker_id integer,
+    OUT last_id bigint, OUT last_at timestamptz, OUT waits bigint, OUT clock_regressions bigint
+) RETURNS SETOF record
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'read_generators_wrapper';
+COMMENT ON FUNCTION snowid.read_generators() IS 'the rows of the view snowid.generators';
+
+CREATE VIEW snowid.generators AS SELECT * FROM snowid.read_generators();
+COMMENT ON VIEW snowid.generators IS
+    'one row for each shard or worker that has generated IDs since the server started, in any database';
+COMMENT ON COLUMN snowid.generators.kind IS 'shard or worker';
+COMMENT ON COLUMN snowid.generators.shard_id IS 'logical shard, for kind shard';
+COMMENT ON COLUMN snowid.generators.datacenter_id IS 'datacenter, for kind worker';
+COMMENT ON COLUMN snowid.generators.worker_id IS 'worker, for kind worker';
+COMMENT ON COLUMN snowid.generators.last_id IS
+    'the last ID, counted from the default epoch, whatever epoch it was made with';
+COMMENT ON COLUMN snowid.generators.last_at IS 'the time that the last ID carries';
+COMMENT ON COLUMN snowid.generators.waits IS
+    'calls that waited because a millisecond was full';
+COMMENT ON COLUMN snowid.generators.clock_regressions IS
+    'how many times the clock was found behind the last ID';
+
+CREATE FUNCTION snowid.read_status(
+    OUT version text, OUT last_at timestamptz, OUT last_ahead_ms bigint,
+    OUT next_id_exhausts_at timestamptz, OUT snowflake_id_exhausts_at timestamptz,
+    OUT shared_memory text, OUT datacenter_id integer, OUT worker_id integer,
+    OUT max_clock_regression_ms bigint, OUT sequence_spread integer
+) RETURNS SETOF record
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'read_status_wrapper';
+COMMENT ON FUNCTION snowid.read_status() IS 'what the view snowid.status shows';
+
+CREATE VIEW snowid.status AS
+    SELECT version, last_at, last_ahead_ms * interval '1 millisecond' AS last_ahead,
+           next_id_exhausts_at, snowflake_id_exhausts_at, shared_memory, datacenter_id, worker_id,
+           max_clock_regression_ms * interval '1 millisecond' AS max_clock_regression,
+           sequence_spread
+      FROM snowid.read_status();
+COMMENT ON VIEW snowid.status IS 'one row: the state of pg_snowid on this server';
+COMMENT ON COLUMN snowid.status.version IS 'version of the library that is loaded';
+COMMENT ON COLUMN snowid.status.last_at IS
+    'the greatest time that any ID carries since the server started';
+COMMENT ON COLUMN snowid.status.last_ahead IS 'how far that is ahead of the clock';
+COMMENT ON COLUMN snowid.status.next_id_exhausts_at IS
+    'when next_id() with the default epoch ends';
+COMMENT ON COLUMN snowid.status.snowflake_id_exhausts_at IS
+    'when snowflake_id() with the default epoch ends';
+COMMENT ON COLUMN snowid.status.shared_memory IS
+    'where the generators live: preloaded, dsm registry, or none';
+COMMENT ON COLUMN snowid.status.datacenter_id IS 'pg_snowid.datacenter_id, NULL if unset';
+COMMENT ON COLUMN snowid.status.worker_id IS 'pg_snowid.worker_id, NULL if unset';
+COMMENT ON COLUMN snowid.status.max_clock_regression IS 'pg_snowid.max_clock_regression';
+COMMENT ON COLUMN snowid.status.sequence_spread IS 'pg_snowid.sequence_spread';
+
+CREATE FUNCTION snowid.check_epoch(epoch timestamptz) RETURNS timestamptz
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_check_epoch';
+COMMENT ON FUNCTION snowid.check_epoch(timestamptz) IS
+    'the epoch, or an error if it is infinite, no whole millisecond, or in the future';

@@ -1,0 +1,117 @@
+-- Bound schemas. What is made here belongs to the caller, not to the extension: pg_dump carries it.
+-- Each function is one SQL expression with the epoch and the shard inside as constants, parsed when
+-- it is made (so that nothing depends on search_path) and inlined by the planner.
+
+CREATE FUNCTION snowid.bind_schema(
+    schema_name text, epoch timestamptz DEFAULT NULL, shard_id integer DEFAULT NULL,
+    replace boolean DEFAULT false
+) RETURNS void
+    LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO'
+AS $bind$
+#variable_conflict use_variable
+DECLARE
+    home CONSTANT text := (SELECT quote_ident(n.nspname) FROM pg_extension e
+        JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_snowid');
+    target CONSTANT oid := (SELECT n.oid FROM pg_namespace n WHERE n.nspname = schema_name);
+    mark CONSTANT text := 'bound by pg_snowid to ';
+    binding CONSTANT text := mark || concat_ws(', ',
+        'epoch ' || coalesce(epoch::text, 'default'), 'shard ' || shard_id);
+    -- The epoch as a last argument, and as the only one.
+    e CONSTANT text := coalesce(format(', %L::timestamptz', epoch), '');
+    only_e CONSTANT text := coalesce(format('%L::timestamptz', epoch), '');
+    -- The shard as a value, and as parameters where it isn't bound.
+    s CONSTANT text := coalesce(shard_id::text, 'shard_id');
+    s_type CONSTANT text := CASE WHEN shard_id IS NULL THEN 'integer' END;
+    s_only CONSTANT text := CASE WHEN shard_id IS NULL THEN 'shard_id integer' ELSE '' END;
+    s_first CONSTANT text := CASE WHEN shard_id IS NULL THEN 'shard_id integer, ' ELSE '' END;
+    other text;
+    wanted record;
+    existing regprocedure;
+BEGIN
+    IF schema_name IS NULL OR replace IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+            MESSAGE = 'schema_name and replace must not be null';
+    ELSIF target IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_schema_name',
+            MESSAGE = format('schema "%s" does not exist', schema_name),
+            HINT = 'Create it first with CREATE SCHEMA.';
+    ELSIF epoch IS NULL AND shard_id IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+            MESSAGE = 'neither an epoch nor a shard is given to bind to',
+            HINT = 'Pass epoch, shard_id, or both.';
+    END IF;
+    PERFORM snowid.check_epoch(epoch);
+    -- Refuses a shard out of range; any instant serves.
+    EXECUTE format('SELECT %s.make_id(%L::timestamptz, $1)', home, '2020-01-01 00:00:00+00') USING shard_id;
+
+    SELECT obj_description(p.oid, 'pg_proc') INTO other FROM pg_proc p
+     WHERE p.pronamespace = target AND obj_description(p.oid, 'pg_proc') LIKE mark || '%'
+       AND obj_description(p.oid, 'pg_proc') <> binding
+     LIMIT 1;
+    IF found AND NOT replace THEN
+        RAISE EXCEPTION USING ERRCODE = 'duplicate_object',
+            MESSAGE = format('schema "%s" is already bound', schema_name),
+            DETAIL = format('It is %s.', other),
+            HINT = 'IDs made so far would decode to other times or shards. '
+                'If that is what you want, pass replace => true.';
+    END IF;
+
+    FOR wanted IN
+        SELECT format('%I.%I', schema_name, v.name) AS name, v.types, v.parameters, v.result, v.expression
+          FROM (VALUES
+            ('next_id', coalesce(s_type, ''), s_only, 'bigint VOLATILE', format('next_id(%s%s)', s, e)),
+            ('next_ids', concat_ws(', ', s_type, 'integer'), s_first || 'count integer',
+                'SETOF bigint VOLATILE', format('next_ids(%s, count%s)', s, e)),
+            ('make_id', concat_ws(', ', 'timestamptz', s_type, 'integer'),
+                format('created_at timestamptz, %ssequence integer DEFAULT 0', s_first),
+                'bigint IMMUTABLE', format('make_id(created_at, %s, sequence%s)', s, e)),
+            ('id_floor', 'timestamptz', 'created_at timestamptz',
+                'bigint IMMUTABLE', format('id_floor(created_at%s)', e)),
+            ('id_timestamp', 'bigint', 'id bigint',
+                'timestamptz IMMUTABLE', format('id_timestamp(id%s)', e)),
+            ('decode_id', 'bigint',
+                'id bigint, OUT created_at timestamptz, OUT shard_id integer, OUT sequence integer',
+                'record IMMUTABLE', format('decode_id(id%s)', e)),
+            ('snowflake_id', '', '', 'bigint VOLATILE', format('snowflake_id(%s)', only_e)),
+            ('snowflake_id', 'integer, integer', 'datacenter_id integer, worker_id integer',
+                'bigint VOLATILE', format('snowflake_id(datacenter_id, worker_id%s)', e)),
+            ('snowflake_ids', 'integer', 'count integer',
+                'SETOF bigint VOLATILE', format('snowflake_ids(count%s)', e)),
+            ('make_snowflake_id', 'timestamptz, integer, integer, integer',
+                'created_at timestamptz, datacenter_id integer, worker_id integer, '
+                'sequence integer DEFAULT 0', 'bigint IMMUTABLE',
+                format('make_snowflake_id(created_at, datacenter_id, worker_id, sequence%s)', e)),
+            ('snowflake_floor', 'timestamptz', 'created_at timestamptz',
+                'bigint IMMUTABLE', format('snowflake_floor(created_at%s)', e)),
+            ('snowflake_timestamp', 'bigint', 'id bigint',
+                'timestamptz IMMUTABLE', format('snowflake_timestamp(id%s)', e)),
+            ('decode_snowflake', 'bigint', 'id bigint, OUT created_at timestamptz, '
+                'OUT datacenter_id integer, OUT worker_id integer, OUT sequence integer',
+                'record IMMUTABLE', format('decode_snowflake(id%s)', e))
+          ) AS v (name, types, parameters, result, expression)
+    LOOP
+        existing := to_regprocedure(format('%s(%s)', wanted.name, wanted.types));
+        IF coalesce(obj_description(existing, 'pg_proc'), '') NOT LIKE mark || '%' AND existing IS NOT NULL THEN
+            RAISE EXCEPTION USING ERRCODE = 'duplicate_function',
+                MESSAGE = format('function %s already exists', existing),
+                DETAIL = 'It was not made by snowid.bind_schema, which replaces only what it made.',
+                HINT = 'Bind another schema, or drop that function first.';
+        END IF;
+        EXECUTE format('CREATE OR REPLACE FUNCTION %s(%s) RETURNS %s STRICT PARALLEL SAFE LANGUAGE sql RETURN %s.%s',
+            wanted.name, wanted.parameters, wanted.result, home, wanted.expression);
+        EXECUTE format('COMMENT ON FUNCTION %s(%s) IS %L', wanted.name, wanted.types, binding);
+    END LOOP;
+
+    -- What an earlier binding made and this one has no place for, such as next_id(integer).
+    FOR existing IN
+        SELECT p.oid FROM pg_proc p
+         WHERE p.pronamespace = target AND obj_description(p.oid, 'pg_proc') LIKE mark || '%'
+           AND obj_description(p.oid, 'pg_proc') <> binding
+    LOOP
+        EXECUTE format('DROP FUNCTION %s', existing);
+    END LOOP;
+END
+$bind$;
+COMMENT ON FUNCTION snowid.bind_schema(text, timestamptz, integer, boolean) IS
+    'creates in a schema next_id, id_timestamp and the others with an epoch, a shard or both inside';

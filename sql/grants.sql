@@ -1,0 +1,7 @@
+-- Who may do what in the schema snowid.
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA snowid FROM PUBLIC;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA snowid TO @extowner@ WITH GRANT OPTION;
+GRANT SELECT ON snowid.generators, snowid.status TO @extowner@ WITH GRANT OPTION;
+GRANT EXECUTE ON FUNCTION snowid.read_generators(), snowid.read_status() TO pg_monitor;
+GRANT SELECT ON snowid.generators, snowid.status TO pg_monitor;

@@ -1,0 +1,66 @@
+//! The C symbols that `sql/*.sql` refers to, one line each.
+#![allow(unsafe_code)]
+
+use crate::abi::{VERSION_1, call, call_set};
+use crate::functions::generate::Block;
+use crate::functions::{admin, compose, decode, generate};
+use pgrx::pg_sys::{Datum, FunctionCallInfo, Pg_finfo_record};
+
+macro_rules! export {
+    ($finfo:ident, $symbol:ident, |$fcinfo:ident| $call:expr) => {
+        #[unsafe(no_mangle)]
+        extern "C-unwind" fn $finfo() -> &'static Pg_finfo_record {
+            &VERSION_1
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C-unwind" fn $symbol($fcinfo: FunctionCallInfo) -> Datum {
+            // SAFETY: PostgreSQL calls this by an SQL definition in sql/, which fits the body.
+            unsafe { $call }
+        }
+    };
+}
+
+export!(pg_finfo_snowid_next_id, snowid_next_id, |f| call(f, generate::next_id));
+export!(pg_finfo_snowid_next_ids, snowid_next_ids, |f| {
+    call_set(f, generate::next_ids, Block::next)
+});
+export!(pg_finfo_snowid_snowflake_id, snowid_snowflake_id, |f| call(f, generate::snowflake_id));
+export!(pg_finfo_snowid_snowflake_ids, snowid_snowflake_ids, |f| {
+    call_set(f, generate::snowflake_ids, Block::next)
+});
+
+export!(pg_finfo_snowid_make_id, snowid_make_id, |f| call(f, compose::make_id));
+export!(pg_finfo_snowid_make_snowflake_id, snowid_make_snowflake_id, |f| {
+    call(f, compose::make_snowflake_id)
+});
+export!(pg_finfo_snowid_id_floor, snowid_id_floor, |f| call(f, compose::id_floor));
+export!(pg_finfo_snowid_snowflake_floor, snowid_snowflake_floor, |f| {
+    call(f, compose::snowflake_floor)
+});
+
+export!(pg_finfo_snowid_id_timestamp, snowid_id_timestamp, |f| call(f, decode::id_timestamp));
+export!(pg_finfo_snowid_id_shard, snowid_id_shard, |f| call(f, decode::id_shard));
+export!(pg_finfo_snowid_id_sequence, snowid_id_sequence, |f| call(f, decode::id_sequence));
+export!(pg_finfo_snowid_decode_id, snowid_decode_id, |f| call(f, decode::decode_id));
+export!(pg_finfo_snowid_snowflake_timestamp, snowid_snowflake_timestamp, |f| {
+    call(f, decode::snowflake_timestamp)
+});
+export!(pg_finfo_snowid_snowflake_datacenter, snowid_snowflake_datacenter, |f| {
+    call(f, decode::snowflake_datacenter)
+});
+export!(pg_finfo_snowid_snowflake_worker, snowid_snowflake_worker, |f| {
+    call(f, decode::snowflake_worker)
+});
+export!(pg_finfo_snowid_snowflake_sequence, snowid_snowflake_sequence, |f| {
+    call(f, decode::snowflake_sequence)
+});
+export!(pg_finfo_snowid_decode_snowflake, snowid_decode_snowflake, |f| {
+    call(f, decode::decode_snowflake)
+});
+
+export!(pg_finfo_snowid_advance, snowid_advance, |f| call(f, admin::advance));
+export!(pg_finfo_snowid_advance_snowflake, snowid_advance_snowflake, |f| {
+    call(f, admin::advance_snowflake)
+});
+export!(pg_finfo_snowid_check_epoch, snowid_check_epoch, |f| call(f, admin::check_epoch));

@@ -1,0 +1,171 @@
+//! Administration: moving generators forward, and what the views show.
+
+use crate::abi::Args;
+use crate::arguments;
+use crate::clock;
+use crate::error::Error;
+use crate::functions::generate;
+use crate::generator::Generator;
+use crate::settings;
+use crate::shared;
+use pgrx::prelude::*;
+use snowid_core::cell::Cell;
+use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, PgMicros, TWITTER_EPOCH, UnixMs, pg_micros};
+use snowid_core::layout::{INSTAGRAM, Layout, TWITTER, twitter_parts};
+
+/// snowid.advance(id [, epoch])
+pub fn advance(args: Args) -> Result<i64, Error> {
+    let epoch = arguments::epoch(args, 1, INSTAGRAM_EPOCH)?;
+    let id = args.bigint(0);
+    let shard = INSTAGRAM.node(id as u64) as i32;
+    advance_past(id, generate::shard(shard, epoch, "snowid.advance()")?)
+}
+
+/// snowid.advance_snowflake(id [, epoch])
+pub fn advance_snowflake(args: Args) -> Result<i64, Error> {
+    let epoch = arguments::epoch(args, 1, TWITTER_EPOCH)?;
+    let id = args.bigint(0);
+    let (datacenter, worker) = twitter_parts(TWITTER.node(id as u64));
+    let function = "snowid.advance_snowflake()";
+    advance_past(id, generate::worker(datacenter as i32, worker as i32, epoch, function)?)
+}
+
+/// Makes all later ids greater than `id`; returns the least id that can come. An id further ahead
+/// than generating tolerates would stop the shard in every database of the server: refused.
+fn advance_past(id: i64, generator: Generator) -> Result<i64, Error> {
+    let Generator { cell, layout, epoch, .. } = generator;
+    if id < 0 {
+        return Err(Error::NegativeId { id });
+    }
+    let ms = epoch.unix_ms() + layout.elapsed(id as u64) as i64;
+    let (now, tolerated) = (clock::unix_ms(), settings::max_clock_regression());
+    if ms - now > tolerated {
+        return Err(Error::AdvanceTooFar { ms, now, tolerated });
+    }
+    // An id before 1970 has nothing to overtake.
+    let last = cell.advance(ms.max(0), layout.sequence(id as u64), now);
+    let next = if last.sequence() < layout.sequence_max() {
+        generator.compose(last.ms(), last.sequence() + 1)
+    } else {
+        generator.compose(last.ms() + 1, 0)
+    };
+    Ok(next)
+}
+
+/// snowid.check_epoch(epoch): the epoch, if ids can be made in it now.
+pub fn check_epoch(args: Args) -> Result<PgMicros, Error> {
+    let epoch = arguments::epoch(args, 0, INSTAGRAM_EPOCH)?.unix_ms();
+    let now = clock::unix_ms();
+    if epoch > now { Err(Error::EpochInFuture { epoch, now }) } else { Ok(args.bigint(0)) }
+}
+
+/// What `snowid.generators` shows of a cell, in the order of its columns.
+type GeneratorRow = (
+    &'static str,
+    Option<i32>,
+    Option<i32>,
+    Option<i32>,
+    Option<i64>,
+    Option<TimestampWithTimeZone>,
+    i64,
+    i64,
+);
+
+/// snowid.read_generators()
+#[pg_extern(sql = false)]
+#[allow(clippy::type_complexity)]
+fn read_generators() -> TableIterator<
+    'static,
+    (
+        name!(kind, &'static str),
+        name!(shard_id, Option<i32>),
+        name!(datacenter_id, Option<i32>),
+        name!(worker_id, Option<i32>),
+        name!(last_id, Option<i64>),
+        name!(last_at, Option<TimestampWithTimeZone>),
+        name!(waits, i64),
+        name!(clock_regressions, i64),
+    ),
+> {
+    let shards = shared::look().map_or(&[][..], |cells| &cells.shards[..]);
+    let workers = shared::look().map_or(&[][..], |cells| &cells.workers[..]);
+    let shards = in_use(shards).map(|(node, cell)| {
+        let last_id = last_id(cell, INSTAGRAM, node, INSTAGRAM_EPOCH);
+        row(cell, "shard", (Some(node as i32), None, None), last_id)
+    });
+    let workers = in_use(workers).map(|(node, cell)| {
+        let (datacenter, worker) = twitter_parts(node);
+        let last_id = last_id(cell, TWITTER, node, TWITTER_EPOCH);
+        row(cell, "worker", (None, Some(datacenter as i32), Some(worker as i32)), last_id)
+    });
+    TableIterator::new(shards.chain(workers))
+}
+
+/// snowid.read_status()
+#[pg_extern(sql = false)]
+#[allow(clippy::type_complexity)]
+fn read_status() -> TableIterator<
+    'static,
+    (
+        name!(version, &'static str),
+        name!(last_at, Option<TimestampWithTimeZone>),
+        name!(last_ahead_ms, Option<i64>),
+        name!(next_id_exhausts_at, Option<TimestampWithTimeZone>),
+        name!(snowflake_id_exhausts_at, Option<TimestampWithTimeZone>),
+        name!(shared_memory, &'static str),
+        name!(datacenter_id, Option<i32>),
+        name!(worker_id, Option<i32>),
+        name!(max_clock_regression_ms, i64),
+        name!(sequence_spread, i32),
+    ),
+> {
+    let last = shared::look().and_then(|cells| {
+        let used = in_use(&cells.shards).chain(in_use(&cells.workers));
+        used.map(|(_, cell)| cell.last().ms()).max()
+    });
+    TableIterator::once((
+        env!("CARGO_PKG_VERSION"),
+        last.and_then(timestamp),
+        last.map(|ms| (ms - clock::unix_ms()).max(0)),
+        exhausts_at(INSTAGRAM, INSTAGRAM_EPOCH),
+        exhausts_at(TWITTER, TWITTER_EPOCH),
+        shared::home(),
+        settings::datacenter_id(),
+        settings::worker_id(),
+        settings::max_clock_regression(),
+        settings::sequence_spread() as i32,
+    ))
+}
+
+/// The cells that have issued or been advanced to something, by node.
+fn in_use(cells: &'static [Cell]) -> impl Iterator<Item = (u32, &'static Cell)> {
+    (0..).zip(cells).filter(|(_, cell)| cell.last() != Default::default())
+}
+
+fn row(
+    cell: &Cell,
+    kind: &'static str,
+    (shard, datacenter, worker): (Option<i32>, Option<i32>, Option<i32>),
+    last_id: Option<i64>,
+) -> GeneratorRow {
+    let last_at = timestamp(cell.last().ms());
+    let (waits, regressions) = (cell.waits() as i64, cell.clock_regressions() as i64);
+    (kind, shard, datacenter, worker, last_id, last_at, waits, regressions)
+}
+
+/// The cell's last id in the default epoch; None where that epoch has no such id.
+fn last_id(cell: &'static Cell, layout: Layout, node: u32, epoch: Epoch) -> Option<i64> {
+    let last = cell.last();
+    let elapsed = u64::try_from(last.ms() - epoch.unix_ms()).ok()?;
+    let generator = Generator { cell, layout, node, epoch };
+    (elapsed <= layout.elapsed_max()).then(|| generator.compose(last.ms(), last.sequence()))
+}
+
+/// The first instant for which the epoch has no id.
+fn exhausts_at(layout: Layout, epoch: Epoch) -> Option<TimestampWithTimeZone> {
+    timestamp(epoch.unix_ms() + layout.elapsed_max() as i64 + 1)
+}
+
+fn timestamp(ms: UnixMs) -> Option<TimestampWithTimeZone> {
+    TimestampWithTimeZone::try_from(pg_micros(ms)?).ok()
+}

@@ -1,0 +1,54 @@
+//! Making ids from their parts, and the least id of an instant.
+
+use crate::abi::Args;
+use crate::arguments;
+use crate::error::Error;
+use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, PgMicros, TWITTER_EPOCH};
+use snowid_core::layout::{Fields, INSTAGRAM, Layout, TWITTER};
+
+/// make_id(created_at, shard_id, sequence [, epoch])
+pub fn make_id(args: Args) -> Result<i64, Error> {
+    let epoch = arguments::epoch(args, 3, INSTAGRAM_EPOCH)?;
+    let node = arguments::shard(args.integer(1))?;
+    let sequence = arguments::sequence(args.integer(2), INSTAGRAM)?;
+    compose(args.bigint(0), node, sequence, epoch, INSTAGRAM)
+}
+
+/// make_snowflake_id(created_at, datacenter_id, worker_id, sequence [, epoch])
+pub fn make_snowflake_id(args: Args) -> Result<i64, Error> {
+    let epoch = arguments::epoch(args, 4, TWITTER_EPOCH)?;
+    let node = arguments::worker(args.integer(1), args.integer(2))?;
+    let sequence = arguments::sequence(args.integer(3), TWITTER)?;
+    compose(args.bigint(0), node, sequence, epoch, TWITTER)
+}
+
+/// id_floor(timestamptz [, epoch])
+pub fn id_floor(args: Args) -> Result<i64, Error> {
+    floor(args.bigint(0), arguments::epoch(args, 1, INSTAGRAM_EPOCH)?, INSTAGRAM)
+}
+
+/// snowflake_floor(timestamptz [, epoch])
+pub fn snowflake_floor(args: Args) -> Result<i64, Error> {
+    floor(args.bigint(0), arguments::epoch(args, 1, TWITTER_EPOCH)?, TWITTER)
+}
+
+/// The least id of the instant's millisecond. No id lies before the epoch, so every instant before
+/// it, -infinity included, has the floor 0: `id >= floor` then holds for all ids, as it should.
+fn floor(instant: PgMicros, epoch: Epoch, layout: Layout) -> Result<i64, Error> {
+    match compose(instant, 0, 0, epoch, layout) {
+        Err(Error::InstantBeforeEpoch { .. }) => Ok(0),
+        Err(Error::InstantInfinite) if instant < 0 => Ok(0),
+        other => other,
+    }
+}
+
+fn compose(
+    instant: PgMicros,
+    node: u32,
+    sequence: u32,
+    epoch: Epoch,
+    layout: Layout,
+) -> Result<i64, Error> {
+    let elapsed = arguments::elapsed(instant, epoch, layout)?;
+    Ok(layout.pack(Fields { elapsed, node, sequence }) as i64)
+}

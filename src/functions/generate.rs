@@ -1,0 +1,105 @@
+//! Drawing ids, one by one and in blocks.
+
+use crate::abi::Args;
+use crate::arguments;
+use crate::error::Error;
+use crate::generator::Generator;
+use crate::settings;
+use crate::shared;
+use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, TWITTER_EPOCH};
+use snowid_core::layout::{INSTAGRAM, TWITTER};
+use snowid_core::step::Claim;
+
+/// next_id(shard_id [, epoch])
+#[inline]
+pub fn next_id(args: Args) -> Result<i64, Error> {
+    let epoch = arguments::epoch(args, 1, INSTAGRAM_EPOCH)?;
+    shard(args.integer(0), epoch, "next_id()")?.id()
+}
+
+/// snowflake_id([datacenter_id, worker_id] [, epoch])
+#[inline]
+pub fn snowflake_id(args: Args) -> Result<i64, Error> {
+    const NAME: &str = "snowflake_id()";
+    if args.count() < 2 {
+        return own_worker(arguments::epoch(args, 0, TWITTER_EPOCH)?, NAME)?.id();
+    }
+    let epoch = arguments::epoch(args, 2, TWITTER_EPOCH)?;
+    worker(args.integer(0), args.integer(1), epoch, NAME)?.id()
+}
+
+/// next_ids(shard_id, count [, epoch]): what is left of the block to start with.
+pub fn next_ids(args: Args) -> Result<Block, Error> {
+    let epoch = arguments::epoch(args, 2, INSTAGRAM_EPOCH)?;
+    Ok(Block::new(shard(args.integer(0), epoch, "next_ids()")?, arguments::count(args.integer(1))?))
+}
+
+/// snowflake_ids(count [, epoch])
+pub fn snowflake_ids(args: Args) -> Result<Block, Error> {
+    let epoch = arguments::epoch(args, 1, TWITTER_EPOCH)?;
+    Ok(Block::new(own_worker(epoch, "snowflake_ids()")?, arguments::count(args.integer(0))?))
+}
+
+/// The generator of a shard, for `function`.
+#[inline]
+pub fn shard(id: i32, epoch: Epoch, function: &'static str) -> Result<Generator, Error> {
+    let node = arguments::shard(id)?;
+    let cell = &shared::cells(function)?.shards[node as usize];
+    Ok(Generator { cell, layout: INSTAGRAM, node, epoch })
+}
+
+/// The generator of a worker, for `function`.
+#[inline]
+pub fn worker(
+    datacenter: i32,
+    worker: i32,
+    epoch: Epoch,
+    function: &'static str,
+) -> Result<Generator, Error> {
+    let node = arguments::worker(datacenter, worker)?;
+    let cell = &shared::cells(function)?.workers[node as usize];
+    Ok(Generator { cell, layout: TWITTER, node, epoch })
+}
+
+/// The generator of the worker that this server is set to be.
+#[inline]
+fn own_worker(epoch: Epoch, function: &'static str) -> Result<Generator, Error> {
+    let datacenter = settings::datacenter_id().ok_or(Error::Unset { name: "datacenter_id" })?;
+    let id = settings::worker_id().ok_or(Error::Unset { name: "worker_id" })?;
+    worker(datacenter, id, epoch, function)
+}
+
+/// A block on its way out. Each atomic step claims as much of a millisecond as is free and wanted;
+/// no further millisecond is claimed before the caller has come to it, so that the ids carry the
+/// time at which they were made, and a query that stops early leaves little unused.
+#[derive(Clone, Copy)]
+pub struct Block {
+    generator: Generator,
+    /// Ids not yet claimed.
+    unclaimed: u32,
+    /// What is left of the last claim.
+    claim: Claim,
+}
+
+impl Block {
+    fn new(generator: Generator, count: u32) -> Self {
+        let claim = Claim { ms: 0, first: 0, count: 0, clock_regressed: false };
+        Self { generator, unclaimed: count, claim }
+    }
+
+    /// The next id of the block.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<i64>, Error> {
+        if self.claim.count == 0 {
+            if self.unclaimed == 0 {
+                return Ok(None);
+            }
+            self.claim = self.generator.claim(self.unclaimed)?;
+            self.unclaimed -= self.claim.count;
+        }
+        let id = self.generator.compose(self.claim.ms, self.claim.first);
+        self.claim.first += 1;
+        self.claim.count -= 1;
+        Ok(Some(id))
+    }
+}

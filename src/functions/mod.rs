@@ -1,0 +1,6 @@
+//! The bodies of the SQL functions, by topic.
+
+pub mod admin;
+pub mod compose;
+pub mod decode;
+pub mod generate;

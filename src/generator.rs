@@ -1,0 +1,133 @@
+//! Drawing ids: one atomic step on the shard's cell, and the wait where its millisecond is full.
+//!
+//! [`Generator::claim`] is the hot path: it calls nothing of PostgreSQL. All else (a full
+//! millisecond, a clock found behind, an error) leaves it for a cold function under a guard.
+
+use crate::abi::guarded;
+use crate::clock;
+use crate::error::Error;
+use crate::settings;
+use pgrx::{PgLogLevel, PgSqlErrorCode, check_for_interrupts, ereport};
+use snowid_core::cell::Cell;
+use snowid_core::instant::{Epoch, UnixMs, Utc};
+use snowid_core::layout::{Fields, Layout, twitter_parts};
+use snowid_core::step::{Claim, Refusal, Rules};
+use snowid_core::wait::Wait;
+
+/// A shard or worker, and the epoch that its ids shall count from.
+#[derive(Clone, Copy)]
+pub struct Generator {
+    pub cell: &'static Cell,
+    pub layout: Layout,
+    pub node: u32,
+    pub epoch: Epoch,
+}
+
+impl Generator {
+    /// Draws one id.
+    #[inline]
+    pub fn id(&self) -> Result<i64, Error> {
+        let claim = self.claim(1)?;
+        Ok(self.compose(claim.ms, claim.first))
+    }
+
+    /// The id of a claimed (ms, sequence).
+    #[inline]
+    pub fn compose(&self, ms: UnixMs, sequence: u32) -> i64 {
+        let elapsed = (ms - self.epoch.unix_ms()) as u64;
+        self.layout.pack(Fields { elapsed, node: self.node, sequence }) as i64
+    }
+
+    /// Claims 1 to `want` ids of one millisecond; waits for it where need be.
+    #[inline]
+    pub fn claim(&self, want: u32) -> Result<Claim, Error> {
+        match self.cell.draw(want, clock::unix_ms, None, &self.rules()) {
+            Ok(claim) if !claim.clock_regressed => Ok(claim),
+            other => guarded(|| self.claim_slowly(want, other)),
+        }
+    }
+
+    /// Goes on from a first try that met something out of the ordinary.
+    #[cold]
+    fn claim_slowly(&self, want: u32, mut tried: Result<Claim, Refusal>) -> Result<Claim, Error> {
+        let mut wait: Option<Wait> = None;
+        loop {
+            let ms = match tried {
+                Err(Refusal::Full { ms }) => ms,
+                Err(refusal) => return Err(self.error(refusal)),
+                Ok(claim) => {
+                    if claim.clock_regressed {
+                        self.note_clock_regression(claim.ms);
+                    }
+                    return Ok(claim);
+                }
+            };
+            let started = clock::monotonic_ns();
+            let waiting = match wait {
+                Some(wait) => wait.found_full(ms, started),
+                None => {
+                    self.cell.count_wait();
+                    Wait::new(ms, started)
+                }
+            };
+            wait = Some(waiting);
+            check_for_interrupts!();
+            clock::sleep_ns(waiting.pause(clock::unix_ns(), started));
+            check_for_interrupts!();
+            let outwaited = waiting.outwaited(clock::monotonic_ns());
+            tried = self.cell.draw(want, clock::unix_ms, outwaited, &self.rules());
+        }
+    }
+
+    #[inline]
+    fn rules(&self) -> Rules {
+        Rules {
+            sequence_max: self.layout.sequence_max(),
+            spread: settings::sequence_spread(),
+            ahead_max: settings::max_clock_regression(),
+            oldest: self.epoch.unix_ms(),
+            newest: self.newest(),
+        }
+    }
+
+    #[inline]
+    fn newest(&self) -> UnixMs {
+        self.epoch.unix_ms() + self.layout.elapsed_max() as i64
+    }
+
+    fn error(&self, refusal: Refusal) -> Error {
+        match refusal {
+            Refusal::TooFarAhead { ms, now } => {
+                Error::ClockBehind { ms, now, tolerated: settings::max_clock_regression() }
+            }
+            Refusal::BeforeEpoch { .. } => {
+                Error::EpochInFuture { epoch: self.epoch.unix_ms(), now: clock::unix_ms() }
+            }
+            Refusal::Exhausted { .. } => Error::Exhausted { last: self.newest() },
+            Refusal::Full { .. } => unreachable!("a full millisecond is waited for"),
+        }
+    }
+
+    /// Counts and logs that the clock was found behind: once an event, not once an id.
+    fn note_clock_regression(&self, ms: UnixMs) {
+        self.cell.count_clock_regression();
+        ereport!(
+            PgLogLevel::LOG,
+            PgSqlErrorCode::ERRCODE_WARNING,
+            format!("clock is behind the last ID of {}", self.name()),
+            format!(
+                "The last ID is of {}, the clock says {}. IDs go on from there.",
+                Utc(ms),
+                Utc(clock::unix_ms())
+            )
+        );
+    }
+
+    fn name(&self) -> String {
+        if self.layout == snowid_core::layout::INSTAGRAM {
+            return format!("shard {}", self.node);
+        }
+        let (datacenter, worker) = twitter_parts(self.node);
+        format!("datacenter {datacenter}, worker {worker}")
+    }
+}

@@ -1,0 +1,33 @@
+//! pg_snowid: unique, time-ordered, shard-carrying 64-bit ids from inside PostgreSQL.
+//!
+//! What lives where, top to bottom; imports run downwards only:
+//!
+//! - `exports`: the C symbols that the SQL definitions (`sql/*.sql`) refer to
+//! - `functions`: their bodies, thin: generate, compose, decode, admin
+//! - `generator`: draws from a shard's cell, and the waiting
+//! - `arguments`: the checks of what SQL hands in
+//! - `shared`: the cells in shared memory
+//! - `settings`, `clock`, `abi`: PostgreSQL's settings, the system's clocks, the C calling convention
+//! - `error`: every error there is
+//! - `snowid_core` (folder `core/`): layouts, instants and the generator's step, without PostgreSQL
+#![deny(unsafe_code)]
+#![allow(unexpected_cfgs)]
+
+mod abi;
+mod arguments;
+mod clock;
+mod error;
+mod exports;
+mod functions;
+mod generator;
+mod settings;
+mod shared;
+mod sql;
+
+::pgrx::pg_module_magic!(name, version);
+
+#[pgrx::pg_guard]
+extern "C-unwind" fn _PG_init() {
+    settings::define();
+    shared::request();
+}

@@ -1,0 +1,11 @@
+//! The SQL definitions, in the order of the installation script. They are written by hand, with
+//! volatility, strictness, parallel label and comment of each object in one place.
+
+use pgrx::extension_sql_file;
+
+extension_sql_file!("../sql/generate.sql", name = "generate", bootstrap);
+extension_sql_file!("../sql/compose.sql", name = "compose", requires = ["generate"]);
+extension_sql_file!("../sql/decode.sql", name = "decode", requires = ["compose"]);
+extension_sql_file!("../sql/admin.sql", name = "admin", requires = ["decode"]);
+extension_sql_file!("../sql/bind.sql", name = "bind", requires = ["admin"]);
+extension_sql_file!("../sql/grants.sql", name = "grants", requires = ["bind"], finalize);
