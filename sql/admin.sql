@@ -5,6 +5,22 @@ CREATE SCHEMA snowid;
 COMMENT ON SCHEMA snowid IS 'administration of pg_snowid';
 GRANT USAGE ON SCHEMA snowid TO PUBLIC;
 
+-- The high-water mark in Unix ms; see src/high_water. pg_dump carries it.
+CREATE SEQUENCE snowid.high_water AS bigint;
+COMMENT ON SEQUENCE snowid.high_water IS
+    'a time in ms since 1970 below which all IDs of this database lie; IDs made after a crash, a failover or a restore start at it';
+SELECT pg_catalog.pg_extension_config_dump('snowid.high_water', '');
+
+CREATE FUNCTION snowid.init_high_water() RETURNS boolean
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'snowid_init_high_water';
+COMMENT ON FUNCTION snowid.init_high_water() IS
+    'makes a new high-water mark stand above the IDs that this server has made; for the extension''s own script';
+
+CREATE FUNCTION snowid.accept_clock() RETURNS boolean
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'snowid_accept_clock';
+COMMENT ON FUNCTION snowid.accept_clock() IS
+    'takes the system clock for right although it has jumped or is implausibly far past the high-water mark';
+
 CREATE FUNCTION snowid.advance(id bigint) RETURNS bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_advance';
 COMMENT ON FUNCTION snowid.advance(bigint) IS
@@ -51,22 +67,37 @@ CREATE FUNCTION snowid.read_status(
     OUT version text, OUT last_at timestamptz, OUT last_ahead_ms bigint,
     OUT next_id_exhausts_at timestamptz, OUT snowflake_id_exhausts_at timestamptz,
     OUT shared_memory text, OUT datacenter_id integer, OUT worker_id integer,
-    OUT max_clock_regression_ms bigint, OUT sequence_spread integer
+    OUT max_clock_regression_ms bigint, OUT max_clock_jump_ms bigint, OUT max_downtime_ms bigint,
+    OUT sequence_spread integer, OUT high_water_raises bigint, OUT high_water_flush_waits bigint
 ) RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'read_status_wrapper';
 COMMENT ON FUNCTION snowid.read_status() IS 'what the view snowid.status shows';
 
 CREATE VIEW snowid.status AS
-    SELECT version, last_at, last_ahead_ms * interval '1 millisecond' AS last_ahead,
-           next_id_exhausts_at, snowflake_id_exhausts_at, shared_memory, datacenter_id, worker_id,
-           max_clock_regression_ms * interval '1 millisecond' AS max_clock_regression,
-           sequence_spread
-      FROM snowid.read_status();
+    SELECT s.version, s.last_at, s.last_ahead_ms * interval '1 millisecond' AS last_ahead,
+           h.high_water, greatest(h.high_water - clock_timestamp(), '0') AS high_water_ahead,
+           s.high_water_raises, s.high_water_flush_waits,
+           s.next_id_exhausts_at, s.snowflake_id_exhausts_at, s.shared_memory,
+           s.datacenter_id, s.worker_id,
+           s.max_clock_regression_ms * interval '1 millisecond' AS max_clock_regression,
+           s.max_clock_jump_ms * interval '1 millisecond' AS max_clock_jump,
+           s.max_downtime_ms * interval '1 millisecond' AS max_downtime,
+           s.sequence_spread
+      FROM snowid.read_status() s,
+           (SELECT timestamptz 'epoch' + nullif(last_value, 1) * interval '1 millisecond' AS high_water
+              FROM snowid.high_water) h;
 COMMENT ON VIEW snowid.status IS 'one row: the state of pg_snowid on this server';
 COMMENT ON COLUMN snowid.status.version IS 'version of the library that is loaded';
 COMMENT ON COLUMN snowid.status.last_at IS
     'the greatest time that any ID carries since the server started';
 COMMENT ON COLUMN snowid.status.last_ahead IS 'how far that is ahead of the clock';
+COMMENT ON COLUMN snowid.status.high_water IS
+    'the time below which all IDs of this database lie, NULL if none was made yet';
+COMMENT ON COLUMN snowid.status.high_water_ahead IS 'how far that is ahead of the clock';
+COMMENT ON COLUMN snowid.status.high_water_raises IS
+    'WAL records written to raise it since the server started, in this database';
+COMMENT ON COLUMN snowid.status.high_water_flush_waits IS
+    'calls that waited for such a record to be on disk, in this database';
 COMMENT ON COLUMN snowid.status.next_id_exhausts_at IS
     'when next_id() with the default epoch ends';
 COMMENT ON COLUMN snowid.status.snowflake_id_exhausts_at IS
@@ -76,6 +107,8 @@ COMMENT ON COLUMN snowid.status.shared_memory IS
 COMMENT ON COLUMN snowid.status.datacenter_id IS 'pg_snowid.datacenter_id, NULL if unset';
 COMMENT ON COLUMN snowid.status.worker_id IS 'pg_snowid.worker_id, NULL if unset';
 COMMENT ON COLUMN snowid.status.max_clock_regression IS 'pg_snowid.max_clock_regression';
+COMMENT ON COLUMN snowid.status.max_clock_jump IS 'pg_snowid.max_clock_jump';
+COMMENT ON COLUMN snowid.status.max_downtime IS 'pg_snowid.max_downtime';
 COMMENT ON COLUMN snowid.status.sequence_spread IS 'pg_snowid.sequence_spread';
 
 CREATE FUNCTION snowid.check_epoch(epoch timestamptz) RETURNS timestamptz

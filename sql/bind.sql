@@ -18,8 +18,8 @@ DECLARE
     binding CONSTANT text := mark || concat_ws(', ',
         'epoch ' || coalesce(epoch::text, 'default'), 'shard ' || shard_id);
     -- The epoch as a last argument, and as the only one.
-    e CONSTANT text := coalesce(format(', %L::timestamptz', epoch), '');
-    only_e CONSTANT text := coalesce(format('%L::timestamptz', epoch), '');
+    e CONSTANT text := coalesce(', ' || quote_literal(epoch) || '::timestamptz', '');
+    only_e CONSTANT text := coalesce(quote_literal(epoch) || '::timestamptz', '');
     -- The shard as a value, and as parameters where it isn't bound.
     s CONSTANT text := coalesce(shard_id::text, 'shard_id');
     s_type CONSTANT text := CASE WHEN shard_id IS NULL THEN 'integer' END;

@@ -62,6 +62,14 @@ impl Returns for i32 {
     }
 }
 
+/// boolean
+impl Returns for bool {
+    #[inline]
+    fn datum(self, _: FunctionCallInfo) -> Datum {
+        Datum::from(self)
+    }
+}
+
 /// A row of OUT parameters, none NULL.
 impl<const N: usize> Returns for [Datum; N] {
     fn datum(self, fcinfo: FunctionCallInfo) -> Datum {

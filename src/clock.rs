@@ -22,6 +22,12 @@ pub fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// Milliseconds since boot, time suspended included.
+pub fn boot_ms() -> i64 {
+    let now = read(libc::CLOCK_BOOTTIME);
+    now.tv_sec * 1000 + now.tv_nsec / 1_000_000
+}
+
 /// Sleeps so long, at most a second, or until a signal comes.
 pub fn sleep_ns(ns: u64) {
     let time = libc::timespec { tv_sec: 0, tv_nsec: ns.min(999_999_999) as libc::c_long };
@@ -32,7 +38,7 @@ pub fn sleep_ns(ns: u64) {
 #[inline]
 fn read(clock: libc::clockid_t) -> libc::timespec {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: both clocks exist on every system that PostgreSQL runs on; `now` is ours.
+    // SAFETY: these clocks exist on every Linux; `now` is ours.
     unsafe { libc::clock_gettime(clock, &mut now) };
     now
 }

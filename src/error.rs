@@ -3,6 +3,7 @@
 //! An error carries only its values, so that making one costs nothing on the way; the texts are
 //! written when it is raised.
 
+use crate::shared::DATABASES;
 use pgrx::PgSqlErrorCode;
 use pgrx::PgSqlErrorCode::*;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -57,6 +58,20 @@ pub enum Error {
         now: UnixMs,
         tolerated: i64,
     },
+    ClockJumped {
+        now: UnixMs,
+        expected: UnixMs,
+        tolerated: i64,
+    },
+    ClockPastMark {
+        now: UnixMs,
+        mark: UnixMs,
+        tolerated: i64,
+    },
+    MarkMissing,
+    MarkDamaged,
+    MarkUnconfirmed,
+    TooManyDatabases,
     NotPreloaded,
     Recovery {
         function: &'static str,
@@ -65,6 +80,9 @@ pub enum Error {
 
 const SYNC_CLOCK: &str = "Check that the system clock is right and synchronized. Generating goes on \
     by itself once the clock is near that time; \"pg_snowid.max_clock_regression\" sets how near.";
+
+const ACCEPT_CLOCK: &str = "Set the clock right. If it is right, an administrator says so with \
+    SELECT snowid.accept_clock().";
 
 impl Error {
     /// The error as PostgreSQL reports it.
@@ -160,6 +178,56 @@ impl Error {
                 ),
                 "Check the ID and its epoch. \
                  \"pg_snowid.max_clock_regression\" sets how far IDs may be ahead of the clock.",
+            ),
+            Self::ClockJumped { now, expected, tolerated } => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "clock has jumped forward",
+                format!(
+                    "The clock says {}, expected was {}; {} s are tolerated.",
+                    Utc(now),
+                    Utc(expected),
+                    tolerated / 1000
+                ),
+                ACCEPT_CLOCK,
+            ),
+            Self::ClockPastMark { now, mark, tolerated } => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "clock is implausibly far past the high-water mark",
+                format!(
+                    "The clock says {}, the last IDs of this database are from before {}; \
+                     {} s are tolerated.",
+                    Utc(now),
+                    Utc(mark),
+                    tolerated / 1000
+                ),
+                ACCEPT_CLOCK,
+            ),
+            Self::MarkMissing => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "sequence \"snowid.high_water\" does not exist",
+                "Without the high-water mark IDs could repeat after a crash.",
+                "Create the extension again: DROP EXTENSION pg_snowid, CREATE EXTENSION pg_snowid, \
+                 then call snowid.advance with the greatest ID of each shard.",
+            ),
+            Self::MarkDamaged => report(
+                ERRCODE_DATA_CORRUPTED,
+                "sequence \"snowid.high_water\" is damaged",
+                "Its page does not hold a sequence.",
+                "Create the extension again: DROP EXTENSION pg_snowid, CREATE EXTENSION pg_snowid, \
+                 then call snowid.advance with the greatest ID of each shard.",
+            ),
+            Self::MarkUnconfirmed => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "no synchronous standby has confirmed the high-water mark",
+                "The configuration was reloaded while waiting for one.",
+                "Try again.",
+            ),
+            Self::TooManyDatabases => report(
+                ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+                "too many databases generate IDs on this server",
+                format!("Up to {DATABASES} can since a start of the server."),
+                "Drop databases that are not needed, or restart the server: it then forgets those \
+                 that no longer generate IDs.",
             ),
             Self::NotPreloaded => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,

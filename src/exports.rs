@@ -63,4 +63,8 @@ export!(pg_finfo_snowid_advance, snowid_advance, |f| call(f, admin::advance));
 export!(pg_finfo_snowid_advance_snowflake, snowid_advance_snowflake, |f| {
     call(f, admin::advance_snowflake)
 });
+export!(pg_finfo_snowid_init_high_water, snowid_init_high_water, |f| {
+    call(f, admin::init_high_water)
+});
+export!(pg_finfo_snowid_accept_clock, snowid_accept_clock, |f| call(f, admin::accept_clock));
 export!(pg_finfo_snowid_check_epoch, snowid_check_epoch, |f| call(f, admin::check_epoch));

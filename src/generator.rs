@@ -1,23 +1,29 @@
 //! Drawing ids: one atomic step on the shard's cell, and the wait where its millisecond is full.
 //!
 //! [`Generator::claim`] is the hot path: it calls nothing of PostgreSQL. All else (a full
-//! millisecond, a clock found behind, an error) leaves it for a cold function under a guard.
+//! millisecond, a mark that wants attention, a clock found behind, an error) leaves it for a cold
+//! function under a guard.
 
 use crate::abi::guarded;
 use crate::clock;
 use crate::error::Error;
+use crate::high_water;
+use crate::interrupts;
 use crate::settings;
-use pgrx::{PgLogLevel, PgSqlErrorCode, check_for_interrupts, ereport};
+use crate::shared::Database;
+use pgrx::{PgLogLevel, PgSqlErrorCode, ereport};
 use snowid_core::cell::Cell;
 use snowid_core::instant::{Epoch, UnixMs, Utc};
 use snowid_core::layout::{Fields, Layout, twitter_parts};
 use snowid_core::step::{Claim, Refusal, Rules};
 use snowid_core::wait::Wait;
+use std::sync::atomic::Ordering;
 
 /// A shard or worker, and the epoch that its ids shall count from.
 #[derive(Clone, Copy)]
 pub struct Generator {
     pub cell: &'static Cell,
+    pub database: &'static Database,
     pub layout: Layout,
     pub node: u32,
     pub epoch: Epoch,
@@ -50,33 +56,36 @@ impl Generator {
     /// Goes on from a first try that met something out of the ordinary.
     #[cold]
     fn claim_slowly(&self, want: u32, mut tried: Result<Claim, Refusal>) -> Result<Claim, Error> {
-        let mut wait: Option<Wait> = None;
+        let mut wait = None;
         loop {
-            let ms = match tried {
-                Err(Refusal::Full { ms }) => ms,
-                Err(refusal) => return Err(self.error(refusal)),
+            match tried {
                 Ok(claim) => {
                     if claim.clock_regressed {
                         self.note_clock_regression(claim.ms);
                     }
                     return Ok(claim);
                 }
-            };
-            let started = clock::monotonic_ns();
-            let waiting = match wait {
-                Some(wait) => wait.found_full(ms, started),
-                None => {
-                    self.cell.count_wait();
-                    Wait::new(ms, started)
-                }
-            };
-            wait = Some(waiting);
-            check_for_interrupts!();
-            clock::sleep_ns(waiting.pause(clock::unix_ns(), started));
-            check_for_interrupts!();
-            let outwaited = waiting.outwaited(clock::monotonic_ns());
+                Err(Refusal::Full { ms }) => wait = Some(self.wait_for(ms, wait)),
+                Err(Refusal::AtCeiling { ms }) => high_water::attend(self.database, ms)?,
+                Err(refusal) => return Err(self.error(refusal)),
+            }
+            let outwaited = wait.and_then(|wait| wait.outwaited(clock::monotonic_ns()));
             tried = self.cell.draw(want, clock::unix_ms, outwaited, &self.rules());
         }
+    }
+
+    /// Sleeps for a full millisecond, once: until it ends, or a signal comes.
+    fn wait_for(&self, ms: UnixMs, before: Option<Wait>) -> Wait {
+        let now = clock::monotonic_ns();
+        let wait = match before {
+            Some(wait) => wait.found_full(ms, now),
+            None => {
+                self.cell.count_wait();
+                Wait::new(ms, now)
+            }
+        };
+        interrupts::sleep_ns(wait.pause(clock::unix_ns(), now));
+        wait
     }
 
     #[inline]
@@ -87,6 +96,9 @@ impl Generator {
             ahead_max: settings::max_clock_regression(),
             oldest: self.epoch.unix_ms(),
             newest: self.newest(),
+            // The ceiling first: a floor that came with a later ceiling is no less right.
+            ceiling: self.database.ceiling.load(Ordering::Acquire),
+            floor: self.database.floor.load(Ordering::Relaxed),
         }
     }
 
@@ -100,11 +112,11 @@ impl Generator {
             Refusal::TooFarAhead { ms, now } => {
                 Error::ClockBehind { ms, now, tolerated: settings::max_clock_regression() }
             }
-            Refusal::BeforeEpoch { .. } => {
+            Refusal::BeforeEpoch => {
                 Error::EpochInFuture { epoch: self.epoch.unix_ms(), now: clock::unix_ms() }
             }
-            Refusal::Exhausted { .. } => Error::Exhausted { last: self.newest() },
-            Refusal::Full { .. } => unreachable!("a full millisecond is waited for"),
+            Refusal::Exhausted => Error::Exhausted { last: self.newest() },
+            Refusal::Full { .. } | Refusal::AtCeiling { .. } => unreachable!("is waited for"),
         }
     }
 

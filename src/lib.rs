@@ -5,9 +5,11 @@
 //! - `exports`: the C symbols that the SQL definitions (`sql/*.sql`) refer to
 //! - `functions`: their bodies, thin: generate, compose, decode, admin
 //! - `generator`: draws from a shard's cell, and the waiting
+//! - `high_water`: the bound on disk that lets no id repeat after a crash
 //! - `arguments`: the checks of what SQL hands in
-//! - `shared`: the cells in shared memory
-//! - `settings`, `clock`, `abi`: PostgreSQL's settings, the system's clocks, the C calling convention
+//! - `shared`: what lives in shared memory
+//! - `settings`, `interrupts`, `clock`, `abi`: PostgreSQL's settings and interrupts, the system's
+//!   clocks, the C calling convention
 //! - `error`: every error there is
 //! - `snowid_core` (folder `core/`): layouts, instants and the generator's step, without PostgreSQL
 #![deny(unsafe_code)]
@@ -20,6 +22,8 @@ mod error;
 mod exports;
 mod functions;
 mod generator;
+mod high_water;
+mod interrupts;
 mod settings;
 mod shared;
 mod sql;

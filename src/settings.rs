@@ -8,6 +8,8 @@ const UNSET: i32 = -1;
 static DATACENTER_ID: GucSetting<i32> = GucSetting::<i32>::new(UNSET);
 static WORKER_ID: GucSetting<i32> = GucSetting::<i32>::new(UNSET);
 static MAX_CLOCK_REGRESSION: GucSetting<i32> = GucSetting::<i32>::new(60_000);
+static MAX_CLOCK_JUMP: GucSetting<i32> = GucSetting::<i32>::new(86_400);
+static MAX_DOWNTIME: GucSetting<i32> = GucSetting::<i32>::new(366 * 86_400);
 /// Why 63: ids made at a low rate are even over any `id % 2^k` up to 64 buckets, as many as shard
 /// by hash in practice; the price is at most 63, on average 31.5, of the 1024 ids of the first
 /// millisecond of a burst, and none at full rate.
@@ -45,6 +47,26 @@ pub fn define() {
         GucFlags::UNIT_MS,
     );
     GucRegistry::define_int_guc(
+        c"pg_snowid.max_clock_jump",
+        c"How far the clock may jump forward, beyond the time that passed, before generating fails.",
+        c"SELECT snowid.accept_clock() says that the clock is right after all.",
+        &MAX_CLOCK_JUMP,
+        1,
+        i32::MAX,
+        GucContext::Sighup,
+        GucFlags::UNIT_S,
+    );
+    GucRegistry::define_int_guc(
+        c"pg_snowid.max_downtime",
+        c"How far past the high-water mark the clock may be after a start before generating fails.",
+        c"SELECT snowid.accept_clock() says that the clock is right after all.",
+        &MAX_DOWNTIME,
+        1,
+        i32::MAX,
+        GucContext::Sighup,
+        GucFlags::UNIT_S,
+    );
+    GucRegistry::define_int_guc(
         c"pg_snowid.sequence_spread",
         c"A new millisecond starts at a sequence of 0 to this, mixed from the time.",
         c"So that IDs made at a low rate are even under id % n. 0 starts each at 0.",
@@ -76,6 +98,16 @@ pub fn worker_id() -> Option<i32> {
 /// Milliseconds.
 pub fn max_clock_regression() -> i64 {
     i64::from(get(&MAX_CLOCK_REGRESSION))
+}
+
+/// Milliseconds.
+pub fn max_clock_jump() -> i64 {
+    i64::from(get(&MAX_CLOCK_JUMP)) * 1000
+}
+
+/// Milliseconds.
+pub fn max_downtime() -> i64 {
+    i64::from(get(&MAX_DOWNTIME)) * 1000
 }
 
 pub fn sequence_spread() -> u32 {

@@ -1,12 +1,15 @@
-//! Shared memory: the cells of all shards and workers of the server.
+//! Shared memory: the cells of all shards and workers of the server, and what it knows of the
+//! high-water mark of each database.
 //!
-//! Protocol: one zeroed block, made once in a server's life and never freed; all databases share it,
-//! so that a shard drawn in two of them still yields distinct ids. Anyone may touch a cell at any
-//! time, by its own atomic operations alone (see `snowid_core::cell`); no lock guards it.
+//! Protocol: one zeroed block, made once in a server's life and never freed. All databases share the
+//! cells, so that a shard drawn in two of them still yields distinct ids. Anyone may touch a cell at
+//! any time, by its own atomic operations alone (see `snowid_core::cell`); no lock guards it. A
+//! database takes its entry under AddinShmemInitLock, and keeps it until it is dropped; who writes
+//! the entry's other fields holds the lock of the page that stores the mark (see `high_water`).
 //!
 //! Where the block lives: preloaded, in the main segment; else, from PostgreSQL 17 on, in a segment
-//! that the server's DSM registry makes at the first use. A backend that has found the block and
-//! seen recovery ended keeps the address in `READY`: recovery cannot begin again under it.
+//! that the server's DSM registry makes at the first use. A backend that has found its entry and
+//! seen recovery ended keeps the address in `DATABASE`: recovery cannot begin again under it.
 #![allow(unsafe_code)]
 
 use crate::abi::guarded;
@@ -16,50 +19,139 @@ use snowid_core::cell::Cell;
 use snowid_core::layout::{INSTAGRAM, TWITTER};
 use std::mem::size_of;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+/// How many databases of a server can generate ids at once.
+pub const DATABASES: usize = 1024;
 
 #[repr(C)]
-pub struct Cells {
+pub struct Block {
     pub shards: [Cell; INSTAGRAM.node_max() as usize + 1],
     pub workers: [Cell; TWITTER.node_max() as usize + 1],
+    pub databases: [Database; DATABASES],
+    pub clock: ClockOffset,
 }
 
-const _: () = assert!(size_of::<Cells>() == 576 * 1024, "a cell is one cache line");
+const _: () = assert!(size_of::<Block>() < 1 << 20, "constant in size, below 1 MB");
+
+/// What the server knows of a database's high-water mark; see `snowid_core::mark`.
+#[repr(C, align(64))]
+pub struct Database {
+    oid: AtomicU32,
+    pub ceiling: AtomicI64,
+    pub floor: AtomicI64,
+    pub durable: AtomicI64,
+    pub written: AtomicI64,
+    /// The WAL position up to which `written` is on disk.
+    pub lsn: AtomicU64,
+    pub raises: AtomicU64,
+    pub flush_waits: AtomicU64,
+}
+
+/// The wall clock less the time since boot, in ms, when it was last found plausible; 0: never yet.
+#[repr(C, align(64))]
+pub struct ClockOffset(pub AtomicI64);
+
+/// The catalog cache of databases by oid.
+const DATABASE_CACHE: i32 = pg_sys::SysCacheIdentifier::DATABASEOID as i32;
 
 const NAME: &std::ffi::CStr = c"pg_snowid";
 
 /// The block, once this process knows it. In a preloaded server the postmaster hands it down.
-static BLOCK: AtomicPtr<Cells> = AtomicPtr::new(ptr::null_mut());
-/// The block, once ids may be drawn from it.
-static READY: AtomicPtr<Cells> = AtomicPtr::new(ptr::null_mut());
+static BLOCK: AtomicPtr<Block> = AtomicPtr::new(ptr::null_mut());
+/// This backend's database, once ids may be drawn in it; `BLOCK` is set then.
+static DATABASE: AtomicPtr<Database> = AtomicPtr::new(ptr::null_mut());
 
-/// The cells to draw from on behalf of `function`.
+/// What to draw from on behalf of `function`.
 #[inline]
-pub fn cells(function: &'static str) -> Result<&'static Cells, Error> {
-    // SAFETY: either null or the block, which is never freed and holds atomics only.
-    match unsafe { READY.load(Ordering::Relaxed).as_ref() } {
-        Some(cells) => Ok(cells),
-        None => guarded(|| make_ready(function)),
+pub fn ready(function: &'static str) -> Result<(&'static Block, &'static Database), Error> {
+    // SAFETY: null, or part of the block, which is never freed and holds atomics only.
+    unsafe {
+        match DATABASE.load(Ordering::Relaxed).as_ref() {
+            Some(database) => Ok((&*BLOCK.load(Ordering::Relaxed), database)),
+            None => guarded(|| make_ready(function)),
+        }
     }
 }
 
 #[cold]
-fn make_ready(function: &'static str) -> Result<&'static Cells, Error> {
+fn make_ready(function: &'static str) -> Result<(&'static Block, &'static Database), Error> {
     // SAFETY: takes no arguments; called in a backend, under a guard.
     if unsafe { pg_sys::RecoveryInProgress() } {
         return Err(Error::Recovery { function });
     }
-    let cells = look().ok_or(Error::NotPreloaded)?;
-    READY.store(ptr::from_ref(cells).cast_mut(), Ordering::Relaxed);
-    Ok(cells)
+    let block = look().ok_or(Error::NotPreloaded)?;
+    // SAFETY: set before any function can be called, and never changed.
+    let oid = unsafe { pg_sys::MyDatabaseId }.to_u32();
+    let database = entry(block, oid).ok_or(Error::TooManyDatabases)?;
+    DATABASE.store(ptr::from_ref(database).cast_mut(), Ordering::Relaxed);
+    Ok((block, database))
 }
 
-/// The cells, also on a standby; None where there can be none. May raise PostgreSQL's errors.
-pub fn look() -> Option<&'static Cells> {
+/// The entry of a database, taken now if need be: a free one, else one of a database that was
+/// dropped. None if all are in use.
+fn entry(block: &'static Block, oid: u32) -> Option<&'static Database> {
+    let find = |wanted: u32| {
+        let (before, from) = block.databases.split_at(oid as usize % DATABASES);
+        from.iter().chain(before).find(|entry| entry.oid.load(Ordering::Acquire) == wanted)
+    };
+    if let Some(entry) = find(oid) {
+        return Some(entry);
+    }
+    // Before the lock, since it reads the catalog.
+    let dropped = if find(0).is_none() { dropped_database(block) } else { None };
+    with_init_lock(|| {
+        find(oid).or_else(|| {
+            let entry = find(0).or_else(|| find(dropped?))?;
+            entry.forget();
+            entry.oid.store(oid, Ordering::Release);
+            Some(entry)
+        })
+    })
+}
+
+/// The oid of an entry whose database exists no more: none of its sessions can be left.
+fn dropped_database(block: &Block) -> Option<u32> {
+    let oids = block.databases.iter().map(|entry| entry.oid.load(Ordering::Relaxed));
+    oids.into_iter().find(|&oid| {
+        let key = pg_sys::Datum::from(oid);
+        let none = pg_sys::Datum::from(0usize);
+        // SAFETY: a catalog look-up in a transaction, under a guard.
+        unsafe { !pg_sys::SearchSysCacheExists(DATABASE_CACHE, key, none, none, none) }
+    })
+}
+
+impl Database {
+    fn forget(&self) {
+        for field in [&self.ceiling, &self.floor, &self.durable, &self.written] {
+            field.store(0, Ordering::Relaxed);
+        }
+        for field in [&self.lsn, &self.raises, &self.flush_waits] {
+            field.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Runs `f` under PostgreSQL's lock for making shared memory; after an error PostgreSQL unlocks.
+fn with_init_lock<R>(f: impl FnOnce() -> R) -> R {
+    /// AddinShmemInitLock's place in the array of built-in locks (`lwlocklist.h`, 15 to 18).
+    const ADDIN_SHMEM_INIT: usize = 21;
+    // SAFETY: the array exists in every process of a server; called under a guard.
+    unsafe {
+        let lock = &raw mut (*pg_sys::MainLWLockArray.add(ADDIN_SHMEM_INIT)).lock;
+        pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
+        let result = f();
+        pg_sys::LWLockRelease(lock);
+        result
+    }
+}
+
+/// The block, also on a standby; None where there can be none. May raise PostgreSQL's errors.
+pub fn look() -> Option<&'static Block> {
     if BLOCK.load(Ordering::Relaxed).is_null() {
         BLOCK.store(registry::block(), Ordering::Relaxed);
     }
-    // SAFETY: as in `cells`.
+    // SAFETY: as in `ready`.
     unsafe { BLOCK.load(Ordering::Relaxed).as_ref() }
 }
 
@@ -111,30 +203,27 @@ mod preload {
             if let Some(next) = NEXT_REQUEST {
                 pg_sys::ffi::pg_guard_ffi_boundary(|| next());
             }
-            pg_sys::RequestAddinShmemSpace(size_of::<Cells>());
+            pg_sys::RequestAddinShmemSpace(size_of::<Block>());
         }
     }
 
     #[pg_guard]
     unsafe extern "C-unwind" fn on_startup() {
-        /// AddinShmemInitLock's place in the array of built-in locks (`lwlocklist.h`, 15 to 18).
-        const ADDIN_SHMEM_INIT: usize = 21;
         // SAFETY: called by the postmaster once the main segment stands. ShmemInitStruct returns
-        // space of the size asked for, aligned to cache lines; zeroed cells are valid.
+        // space of the size asked for, aligned to cache lines; a zeroed block is valid.
         unsafe {
             if let Some(next) = NEXT_STARTUP {
                 pg_sys::ffi::pg_guard_ffi_boundary(|| next());
             }
-            let lock = &raw mut (*pg_sys::MainLWLockArray.add(ADDIN_SHMEM_INIT)).lock;
-            pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
-            let mut found = false;
-            let block =
-                pg_sys::ShmemInitStruct(NAME.as_ptr(), size_of::<Cells>(), &mut found).cast();
-            if !found {
-                ptr::write_bytes::<Cells>(block, 0, 1);
-            }
-            BLOCK.store(block, Ordering::Relaxed);
-            pg_sys::LWLockRelease(lock);
+            with_init_lock(|| {
+                let mut found = false;
+                let size = size_of::<Block>();
+                let block = pg_sys::ShmemInitStruct(NAME.as_ptr(), size, &mut found).cast();
+                if !found {
+                    ptr::write_bytes::<Block>(block, 0, 1);
+                }
+                BLOCK.store(block, Ordering::Relaxed);
+            });
         }
     }
 }
@@ -143,19 +232,19 @@ mod preload {
 mod registry {
     use super::*;
 
-    pub fn block() -> *mut Cells {
+    pub fn block() -> *mut Block {
         let mut found = false;
         // SAFETY: the registry returns a segment of the size asked for, mapped until this process
         // ends, page-aligned, and calls `zero` on it once, before anyone else sees it.
         unsafe {
-            pg_sys::GetNamedDSMSegment(NAME.as_ptr(), size_of::<Cells>(), Some(zero), &mut found)
+            pg_sys::GetNamedDSMSegment(NAME.as_ptr(), size_of::<Block>(), Some(zero), &mut found)
                 .cast()
         }
     }
 
     unsafe extern "C-unwind" fn zero(block: *mut std::ffi::c_void) {
-        // SAFETY: the registry passes the new segment; zeroed cells are valid.
-        unsafe { ptr::write_bytes::<Cells>(block.cast(), 0, 1) }
+        // SAFETY: the registry passes the new segment; a zeroed block is valid.
+        unsafe { ptr::write_bytes::<Block>(block.cast(), 0, 1) }
     }
 }
 
@@ -164,7 +253,7 @@ mod registry {
     use super::*;
 
     /// There is no registry before PostgreSQL 17.
-    pub fn block() -> *mut Cells {
+    pub fn block() -> *mut Block {
         ptr::null_mut()
     }
 }

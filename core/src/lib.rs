@@ -2,10 +2,11 @@
 //! next id follows from the last one. It knows nothing of PostgreSQL, reads no clock and takes no
 //! lock; the time is always an argument, so that every clock story is a plain test.
 //!
-//! Imports run one way: `cell` uses `step`; `step` and `wait` use `instant`; `layout` stands alone.
+//! Imports run one way: `cell` uses `step`; `step`, `wait` and `mark` use `instant`; `layout` stands alone.
 
 pub mod cell;
 pub mod instant;
 pub mod layout;
+pub mod mark;
 pub mod step;
 pub mod wait;

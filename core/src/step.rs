@@ -2,12 +2,14 @@
 //! what may be issued next. Pure: the caller brings the time and carries out the decision.
 //!
 //! The rules, in the order of the code:
-//! - the clock stands past the last id: its millisecond is opened, at a sequence mixed from the time;
+//! - the clock, or the floor where that is greater, stands past the last id: its millisecond is
+//!   opened, at a sequence mixed from the time;
 //! - else (same millisecond, or the clock stands behind) the next sequence of the last millisecond;
 //! - that millisecond is full: wait, until the clock moves past it or the caller has waited out a
 //!   millisecond of real time, which opens the next one. So ids go on at the pace of real time even
 //!   where the clock stands behind or still;
-//! - never further ahead of the clock than tolerated, never outside the epoch's range.
+//! - never further ahead of the clock than tolerated, never outside the epoch's range, never at or
+//!   past the ceiling.
 
 use crate::instant::UnixMs;
 
@@ -63,6 +65,9 @@ pub struct Rules {
     /// The first and the last millisecond of the epoch.
     pub oldest: UnixMs,
     pub newest: UnixMs,
+    /// Ids lie at or above the floor and below the ceiling, which are the database's (see `mark`).
+    pub floor: UnixMs,
+    pub ceiling: UnixMs,
 }
 
 /// Sequences `first .. first + count` of one millisecond, the caller's own.
@@ -71,7 +76,7 @@ pub struct Claim {
     pub ms: UnixMs,
     pub first: u32,
     pub count: u32,
-    /// This claim is the first that found the clock behind.
+    /// This claim is the first that found the clock behind the last id.
     pub clock_regressed: bool,
 }
 
@@ -79,21 +84,15 @@ pub struct Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// All sequences of this millisecond are issued: wait.
-    Full {
-        ms: UnixMs,
-    },
+    Full { ms: UnixMs },
     /// The next id would stand further ahead of the clock than tolerated.
-    TooFarAhead {
-        ms: UnixMs,
-        now: UnixMs,
-    },
-    /// The next id would lie before the epoch, or past its last millisecond.
-    BeforeEpoch {
-        ms: UnixMs,
-    },
-    Exhausted {
-        ms: UnixMs,
-    },
+    TooFarAhead { ms: UnixMs, now: UnixMs },
+    /// The next id would lie before the epoch.
+    BeforeEpoch,
+    /// The next id would lie past the epoch's last millisecond.
+    Exhausted,
+    /// The next id would reach the ceiling: the mark wants attention.
+    AtCeiling { ms: UnixMs },
 }
 
 /// Decides what up to `want` (at least 1) ids may be issued after `last` at `now`. `outwaited` is the
@@ -106,8 +105,9 @@ pub fn step(
     outwaited: Option<UnixMs>,
     rules: &Rules,
 ) -> Result<(Claim, Word), Refusal> {
-    let (ms, first) = if now > last.ms() {
-        (now, start(last, now, rules))
+    let base = now.max(rules.floor);
+    let (ms, first) = if base > last.ms() {
+        (base, start(last, base, rules))
     } else if last.sequence() < rules.sequence_max {
         (last.ms(), last.sequence() + 1)
     } else if outwaited == Some(last.ms()) {
@@ -120,25 +120,29 @@ pub fn step(
         return Err(Refusal::TooFarAhead { ms, now });
     }
     if ms < rules.oldest {
-        return Err(Refusal::BeforeEpoch { ms });
+        return Err(Refusal::BeforeEpoch);
     }
     if ms > rules.newest {
-        return Err(Refusal::Exhausted { ms });
+        return Err(Refusal::Exhausted);
+    }
+    if ms >= rules.ceiling {
+        return Err(Refusal::AtCeiling { ms });
     }
     let count = want.min(rules.sequence_max - first + 1);
-    let claim = Claim { ms, first, count, clock_regressed: ahead && !last.ahead() };
+    let clock_regressed = now < last.ms() && !last.ahead();
+    let claim = Claim { ms, first, count, clock_regressed };
     Ok((claim, Word::new(ms, first + count - 1, ahead)))
 }
 
 /// The first sequence of a new millisecond. A full millisecond followed by the next starts at 0, so
 /// that the spread costs nothing at full rate.
 #[inline]
-fn start(last: Word, now: UnixMs, rules: &Rules) -> u32 {
-    if last.sequence() == rules.sequence_max && last.ms() + 1 == now {
+fn start(last: Word, ms: UnixMs, rules: &Rules) -> u32 {
+    if last.sequence() == rules.sequence_max && last.ms() + 1 == ms {
         return 0;
     }
     let range = u64::from(rules.spread) + 1;
-    ((mix(now as u64) >> 32) * range >> 32) as u32
+    ((mix(ms as u64) >> 32) * range >> 32) as u32
 }
 
 /// The finalizer of MurmurHash3 (Appleby): every bit of the time flips half of the result's bits.

@@ -9,6 +9,8 @@ const RULES: Rules = Rules {
     ahead_max: 60_000,
     oldest: 0,
     newest: T + 1_000_000_000_000,
+    floor: 0,
+    ceiling: T + 1_000_000_000_000,
 };
 const NO_SPREAD: Rules = Rules { spread: 0, ..RULES };
 
@@ -228,12 +230,52 @@ fn suspended_machine_goes_on_at_the_clock() {
 #[test]
 fn epoch_ends_to_the_millisecond() {
     let mut shard = Shard::new(Rules { oldest: T, newest: T + 1, ..NO_SPREAD });
-    assert_eq!(shard.try_draw(T - 1, 1, None), Err(Refusal::BeforeEpoch { ms: T - 1 }));
+    assert_eq!(shard.try_draw(T - 1, 1, None), Err(Refusal::BeforeEpoch));
     assert_eq!(shard.last, Word::default());
     assert!(shard.try_draw(T, 1, None).is_ok());
     assert!(shard.try_draw(T + 1, 1024, None).is_ok());
-    assert_eq!(shard.try_draw(T + 1, 1, Some(T + 1)), Err(Refusal::Exhausted { ms: T + 2 }));
-    assert_eq!(shard.try_draw(T + 2, 1, None), Err(Refusal::Exhausted { ms: T + 2 }));
+    assert_eq!(shard.try_draw(T + 1, 1, Some(T + 1)), Err(Refusal::Exhausted));
+    assert_eq!(shard.try_draw(T + 2, 1, None), Err(Refusal::Exhausted));
+}
+
+#[test]
+fn floor_ahead_of_the_clock_starts_there_and_is_no_clock_regression() {
+    let mut shard = Shard::new(Rules { floor: T + 2000, ..NO_SPREAD });
+    assert_eq!(shard.draw(T).ms, T + 2000);
+    assert_eq!(
+        shard.draw(T + 1),
+        Claim { ms: T + 2000, first: 1, count: 1, clock_regressed: false }
+    );
+    assert_eq!(shard.draw(T + 2001).ms, T + 2001);
+    assert_eq!(shard.regressions, 0);
+}
+
+#[test]
+fn floor_of_another_database_lifts_a_shard_that_is_in_use() {
+    let mut shard = Shard::new(NO_SPREAD);
+    shard.draw(T);
+    shard.rules.floor = T + 50;
+    assert_eq!(shard.draw(T + 1).ms, T + 50);
+    shard.rules.floor = 0;
+    assert_eq!(shard.draw(T + 2), Claim { ms: T + 50, first: 1, count: 1, clock_regressed: false });
+    assert_eq!(shard.regressions, 0);
+}
+
+#[test]
+fn ceiling_is_never_reached() {
+    let mut shard = Shard::new(Rules { ceiling: T + 1, ..NO_SPREAD });
+    shard.try_draw(T, u32::MAX, None).unwrap();
+    let full = shard.last;
+    assert_eq!(shard.try_draw(T + 1, 1, None), Err(Refusal::AtCeiling { ms: T + 1 }));
+    assert_eq!(shard.try_draw(T, 1, Some(T)), Err(Refusal::AtCeiling { ms: T + 1 }));
+    assert_eq!(shard.last, full);
+}
+
+#[test]
+fn floor_further_ahead_than_tolerated_is_refused() {
+    let mut shard = Shard::new(Rules { floor: T + 60_001, ceiling: 0, ..NO_SPREAD });
+    let refused = Refusal::TooFarAhead { ms: T + 60_001, now: T };
+    assert_eq!(shard.try_draw(T, 1, None), Err(refused));
 }
 
 #[test]

@@ -11,8 +11,15 @@ use snowid_core::step::{Claim, Refusal, Rules};
 const T: i64 = 1_800_000_000_000;
 
 /// A tiny layout, so that milliseconds fill up within the model.
-const RULES: Rules =
-    Rules { sequence_max: 1, spread: 0, ahead_max: 100, oldest: 0, newest: T + 1000 };
+const RULES: Rules = Rules {
+    sequence_max: 1,
+    spread: 0,
+    ahead_max: 100,
+    oldest: 0,
+    newest: T + 1000,
+    floor: 0,
+    ceiling: T + 1000,
+};
 
 fn clock_at(clock: &AtomicU64) -> impl Fn() -> i64 + '_ {
     || clock.load(Ordering::SeqCst) as i64

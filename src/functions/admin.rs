@@ -1,17 +1,19 @@
 //! Administration: moving generators forward, and what the views show.
 
-use crate::abi::Args;
+use crate::abi::{Args, guarded};
 use crate::arguments;
 use crate::clock;
 use crate::error::Error;
 use crate::functions::generate;
 use crate::generator::Generator;
+use crate::high_water;
 use crate::settings;
 use crate::shared;
 use pgrx::prelude::*;
 use snowid_core::cell::Cell;
 use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, PgMicros, TWITTER_EPOCH, UnixMs, pg_micros};
-use snowid_core::layout::{INSTAGRAM, Layout, TWITTER, twitter_parts};
+use snowid_core::layout::{Fields, INSTAGRAM, Layout, TWITTER, twitter_parts};
+use std::sync::atomic::Ordering;
 
 /// snowid.advance(id [, epoch])
 pub fn advance(args: Args) -> Result<i64, Error> {
@@ -33,7 +35,7 @@ pub fn advance_snowflake(args: Args) -> Result<i64, Error> {
 /// Makes all later ids greater than `id`; returns the least id that can come. An id further ahead
 /// than generating tolerates would stop the shard in every database of the server: refused.
 fn advance_past(id: i64, generator: Generator) -> Result<i64, Error> {
-    let Generator { cell, layout, epoch, .. } = generator;
+    let Generator { cell, database, layout, epoch, .. } = generator;
     if id < 0 {
         return Err(Error::NegativeId { id });
     }
@@ -42,14 +44,39 @@ fn advance_past(id: i64, generator: Generator) -> Result<i64, Error> {
     if ms - now > tolerated {
         return Err(Error::AdvanceTooFar { ms, now, tolerated });
     }
+    // Durable first: a crash must not forget what was promised. Nothing to do in a normal import.
+    if ms >= database.ceiling.load(Ordering::Acquire) {
+        guarded(|| high_water::attend(database, ms))?;
+    }
     // An id before 1970 has nothing to overtake.
     let last = cell.advance(ms.max(0), layout.sequence(id as u64), now);
-    let next = if last.sequence() < layout.sequence_max() {
-        generator.compose(last.ms(), last.sequence() + 1)
+    let (ms, sequence) = if last.sequence() < layout.sequence_max() {
+        (last.ms(), last.sequence() + 1)
     } else {
-        generator.compose(last.ms() + 1, 0)
+        (last.ms() + 1, 0)
     };
-    Ok(next)
+    let newest = epoch.unix_ms() + layout.elapsed_max() as i64;
+    if ms > newest {
+        Err(Error::Exhausted { last: newest })
+    } else {
+        Ok(generator.compose(ms, sequence))
+    }
+}
+
+/// snowid.init_high_water(), called by the extension's script. Where nothing can be generated, as on
+/// a server of before 17 that hasn't the library preloaded, there is nothing to stand above.
+pub fn init_high_water(_: Args) -> Result<bool, Error> {
+    match shared::ready("CREATE EXTENSION") {
+        Ok((_, database)) => guarded(|| high_water::init(database)).map(|()| true),
+        Err(Error::NotPreloaded) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// snowid.accept_clock()
+pub fn accept_clock(_: Args) -> Result<bool, Error> {
+    let (_, database) = shared::ready("snowid.accept_clock()")?;
+    guarded(|| high_water::accept_clock(database)).map(|()| true)
 }
 
 /// snowid.check_epoch(epoch): the epoch, if ids can be made in it now.
@@ -116,9 +143,14 @@ fn read_status() -> TableIterator<
         name!(datacenter_id, Option<i32>),
         name!(worker_id, Option<i32>),
         name!(max_clock_regression_ms, i64),
+        name!(max_clock_jump_ms, i64),
+        name!(max_downtime_ms, i64),
         name!(sequence_spread, i32),
+        name!(high_water_raises, Option<i64>),
+        name!(high_water_flush_waits, Option<i64>),
     ),
 > {
+    let database = shared::ready("").ok().map(|(_, database)| database);
     let last = shared::look().and_then(|cells| {
         let used = in_use(&cells.shards).chain(in_use(&cells.workers));
         used.map(|(_, cell)| cell.last().ms()).max()
@@ -133,7 +165,11 @@ fn read_status() -> TableIterator<
         settings::datacenter_id(),
         settings::worker_id(),
         settings::max_clock_regression(),
+        settings::max_clock_jump(),
+        settings::max_downtime(),
         settings::sequence_spread() as i32,
+        database.map(|database| database.raises.load(Ordering::Relaxed) as i64),
+        database.map(|database| database.flush_waits.load(Ordering::Relaxed) as i64),
     ))
 }
 
@@ -157,8 +193,8 @@ fn row(
 fn last_id(cell: &'static Cell, layout: Layout, node: u32, epoch: Epoch) -> Option<i64> {
     let last = cell.last();
     let elapsed = u64::try_from(last.ms() - epoch.unix_ms()).ok()?;
-    let generator = Generator { cell, layout, node, epoch };
-    (elapsed <= layout.elapsed_max()).then(|| generator.compose(last.ms(), last.sequence()))
+    let fields = Fields { elapsed, node, sequence: last.sequence() };
+    (elapsed <= layout.elapsed_max()).then(|| layout.pack(fields) as i64)
 }
 
 /// The first instant for which the epoch has no id.

@@ -44,8 +44,9 @@ pub fn snowflake_ids(args: Args) -> Result<Block, Error> {
 #[inline]
 pub fn shard(id: i32, epoch: Epoch, function: &'static str) -> Result<Generator, Error> {
     let node = arguments::shard(id)?;
-    let cell = &shared::cells(function)?.shards[node as usize];
-    Ok(Generator { cell, layout: INSTAGRAM, node, epoch })
+    let (block, database) = shared::ready(function)?;
+    let cell = &block.shards[node as usize];
+    Ok(Generator { cell, database, layout: INSTAGRAM, node, epoch })
 }
 
 /// The generator of a worker, for `function`.
@@ -57,8 +58,9 @@ pub fn worker(
     function: &'static str,
 ) -> Result<Generator, Error> {
     let node = arguments::worker(datacenter, worker)?;
-    let cell = &shared::cells(function)?.workers[node as usize];
-    Ok(Generator { cell, layout: TWITTER, node, epoch })
+    let (block, database) = shared::ready(function)?;
+    let cell = &block.workers[node as usize];
+    Ok(Generator { cell, database, layout: TWITTER, node, epoch })
 }
 
 /// The generator of the worker that this server is set to be.

@@ -1,0 +1,230 @@
+//! The high-water mark of a database: a time below which all its ids lie, on disk before they are
+//! given out. After a crash, a promotion or a restore ids start at the mark that was recovered.
+//!
+//! Pure: the caller holds the lock of the page that stores the mark, tells what stands there and
+//! what is flushed, and writes what it is told to.
+//!
+//! Once a second or so a caller comes to the ceiling and attends to the mark. In the steady state it
+//! finds the raise that its predecessor wrote a second ago flushed by the WAL writer, and writes the
+//! next one without waiting for it:
+//!
+//! ```text
+//!   written      ................2000............3000............4000
+//!   durable      2000............................3000............4000
+//!   attention at 1000 (write)....2000 (flushed: write the next)..3000
+//! ```
+
+use crate::instant::UnixMs;
+
+/// A raise puts the mark so many ms ahead of the clock: that is what a crash costs in time.
+pub const LEAD: i64 = 2000;
+/// A raise is due when less than this is left.
+pub const EARLY: i64 = LEAD / 2;
+/// Where ids already run ahead of the clock, a raise goes this much past them, lest a server that
+/// crashes again and again gets ever further ahead.
+pub const STEP: i64 = 250;
+
+/// What a server knows of a database's mark. All zero: nothing yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// Ids lie at or above this: the mark that was found when the server started using it.
+    pub floor: UnixMs,
+    /// Ids lie below this: the greatest mark known to be on disk.
+    pub durable: UnixMs,
+    /// What was last written; more than `durable` while it is being flushed.
+    pub written: UnixMs,
+}
+
+impl Mark {
+    /// Takes note that all that was written is on disk.
+    pub fn flushed(&mut self) {
+        self.durable = self.written;
+    }
+
+    /// Sees to the mark for a caller that wants an id of `ms` and finds `page` stored. Returns the
+    /// mark to store, if one is due.
+    pub fn attend(&mut self, page: UnixMs, ms: UnixMs, now: UnixMs) -> Option<UnixMs> {
+        if page > self.written {
+            // The first look, or a restore has set it.
+            self.floor = self.floor.max(page);
+            self.written = page;
+        }
+        // Someone has set it back, or the extension was created anew: what was durable isn't.
+        let lost = page < self.written;
+        self.durable = self.durable.min(page);
+        let due = self.durable.max(self.written) - ms <= EARLY;
+        if due || lost {
+            self.written = self.written.max(now + LEAD).max(ms + STEP);
+            return Some(self.written);
+        }
+        None
+    }
+
+    /// Whether an id of `ms` may be given out.
+    pub const fn covers(&self, ms: UnixMs) -> bool {
+        ms < self.durable
+    }
+
+    /// From which time on the next caller shall attend again, after a caller with an id of `ms`.
+    pub const fn ceiling(&self, ms: UnixMs) -> UnixMs {
+        if self.written > self.durable || ms >= self.durable {
+            self.durable
+        } else {
+            // Halfway: LEAD - EARLY after a raise, and soon enough where less was left.
+            ms + (self.durable - ms + 1) / 2
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const T: UnixMs = 1_800_000_000_000;
+
+    /// A server with a page, a disk, and callers that attend as backends do.
+    #[derive(Default)]
+    struct Server {
+        mark: Mark,
+        ceiling: UnixMs,
+        page: UnixMs,
+        disk: UnixMs,
+        last: UnixMs,
+        raises: u32,
+        flush_waits: u32,
+    }
+
+    impl Server {
+        /// One id; the time that it carries. An id below the floor or not covered is a bug.
+        fn draw(&mut self, now: UnixMs) -> UnixMs {
+            loop {
+                let ms = now.max(self.mark.floor).max(self.last);
+                if ms < self.ceiling {
+                    assert!(ms < self.disk, "an id of {ms} above the mark {} on disk", self.disk);
+                    self.last = ms;
+                    return ms;
+                }
+                if self.disk == self.page {
+                    self.mark.flushed();
+                }
+                if let Some(mark) = self.mark.attend(self.page, ms, now) {
+                    self.page = mark;
+                    self.raises += 1;
+                }
+                self.ceiling = self.mark.ceiling(ms);
+                if !self.mark.covers(ms) {
+                    self.disk = self.page;
+                    self.flush_waits += 1;
+                }
+            }
+        }
+
+        /// What the WAL writer does now and then.
+        fn flush(&mut self) {
+            self.disk = self.page;
+        }
+
+        fn crash(&mut self) {
+            *self = Self { page: self.disk, disk: self.disk, ..Self::default() };
+        }
+    }
+
+    #[test]
+    fn first_id_of_a_new_database_waits_for_one_flush() {
+        let mut server = Server::default();
+        assert_eq!(server.draw(T), T);
+        assert_eq!((server.raises, server.flush_waits, server.disk), (1, 1, T + LEAD));
+    }
+
+    #[test]
+    fn steady_draws_raise_once_a_second_and_never_wait() {
+        let mut server = Server::default();
+        for i in 0..60_000 {
+            assert_eq!(server.draw(T + i), T + i);
+            if i % 200 == 0 {
+                server.flush();
+            }
+        }
+        assert_eq!(server.flush_waits, 1);
+        assert!((58..=61).contains(&server.raises), "{}", server.raises);
+    }
+
+    #[test]
+    fn idle_database_writes_nothing_and_waits_once_at_its_next_id() {
+        let mut server = Server::default();
+        server.draw(T);
+        server.draw(T + 100_000);
+        assert_eq!((server.raises, server.flush_waits), (2, 2));
+    }
+
+    #[test]
+    fn crash_with_the_clock_set_back_starts_at_the_mark() {
+        let mut server = Server::default();
+        server.draw(T);
+        let last = server.draw(T + 900);
+        server.crash();
+        let first = server.draw(T - 3_600_000);
+        assert!(first >= T + LEAD && first > last);
+    }
+
+    #[test]
+    fn crash_after_crash_runs_ahead_by_a_step_each_not_by_the_lead() {
+        let mut server = Server::default();
+        for _ in 0..20 {
+            server.draw(T);
+            server.crash();
+        }
+        assert!(server.draw(T) <= T + LEAD + 20 * STEP);
+    }
+
+    #[test]
+    fn mark_set_higher_by_a_restore_lifts_the_next_ids() {
+        let mut server = Server::default();
+        server.draw(T);
+        (server.page, server.ceiling) = (T + 30_000, 0);
+        assert_eq!(server.draw(T + 1), T + 30_000);
+    }
+
+    #[test]
+    fn mark_set_lower_is_written_again_before_the_next_id() {
+        let mut server = Server::default();
+        server.draw(T);
+        (server.page, server.disk, server.ceiling) = (1, 1, 0);
+        let last = server.draw(T + 1);
+        assert!(server.disk > last);
+        server.crash();
+        assert!(server.draw(T - 10_000) > last);
+    }
+
+    #[test]
+    fn mark_years_ahead_is_not_raised() {
+        let mut mark = Mark::default();
+        let page = T + 63_072_000_000;
+        assert_eq!(mark.attend(page, T, T), None);
+        assert_eq!(mark.floor, page);
+    }
+
+    proptest! {
+        /// `Server::draw` asserts that each id is covered by what is on disk.
+        #[test]
+        fn ids_after_any_crashes_are_above_all_before(
+            story in prop::collection::vec((0u8..10, -5_000i64..5_000), 1..300),
+        ) {
+            let mut server = Server::default();
+            let (mut now, mut greatest) = (T, 0);
+            for (event, step) in story {
+                match event {
+                    0 => {
+                        server.crash();
+                        let first = server.draw(now);
+                        prop_assert!(first > greatest, "{first} after {greatest}");
+                    }
+                    1 => server.flush(),
+                    _ => now += step / i64::from(event),
+                }
+                greatest = greatest.max(server.draw(now));
+            }
+        }
+    }
+}
