@@ -76,6 +76,15 @@ pg$pg = \"$pg_config\""
   [ "$(cat "$PGRX_HOME/config.toml" 2>/dev/null)" = "$config" ] || echo "$config" >"$PGRX_HOME/config.toml"
 }
 
+# named_pg_config FILE: the PG_CONFIG of make install and the like, checked. Debian's /usr/bin/pg_config
+# stands for that of a major: it is taken as that, so that one server isn't mistaken for two.
+named_pg_config() {
+  local own
+  command -v "$1" >/dev/null || die "there is no $1" "name your server's: PG_CONFIG=/path/to/pg_config"
+  own=$("$1" --bindir)/pg_config
+  if [ -x "$own" ]; then echo "$own"; else command -v "$1"; fi
+}
+
 # use_major NN: the same for a major that scripts/setup has prepared; sets root when it has one.
 use_major() {
   root=
@@ -98,10 +107,14 @@ use_cargo_pgrx() {
 }
 cargo_pgrx() { "$CARGO_PGRX" pgrx "$@"; }
 
-# install_release: builds the release library for use_major's or use_pg_config's server, and installs it.
+# install_release: builds the release library for the server of use_pg_config, and installs it.
 install_release() {
-  local sudo=()
-  [ -w "$("$pg_config" --pkglibdir)" ] && [ -w "$("$pg_config" --sharedir)/extension" ] || sudo=(--sudo)
+  local sudo=() lib
+  lib=$("$pg_config" --pkglibdir)
+  if [ ! -w "$lib" ] || [ ! -w "$("$pg_config" --sharedir)/extension" ]; then
+    sudo=(--sudo)
+    as_root rm -f "$lib/pg_snowid.so" # --sudo copies over it in place, which crashes servers that have it loaded
+  fi
   logged "building pg_snowid $version for PostgreSQL $pg" cargo_pgrx install --release \
     --no-default-features --features "pg$pg" --pg-config "$pg_config" "${sudo[@]}"
 }

@@ -8,5 +8,6 @@ pub mod cell;
 pub mod instant;
 pub mod layout;
 pub mod mark;
+pub mod range;
 pub mod step;
 pub mod wait;

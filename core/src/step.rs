@@ -142,7 +142,7 @@ fn start(last: Word, ms: UnixMs, rules: &Rules) -> u32 {
         return 0;
     }
     let range = u64::from(rules.spread) + 1;
-    ((mix(ms as u64) >> 32) * range >> 32) as u32
+    (((mix(ms as u64) >> 32) * range) >> 32) as u32
 }
 
 /// The finalizer of MurmurHash3 (Appleby): every bit of the time flips half of the result's bits.

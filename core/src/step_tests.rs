@@ -89,6 +89,7 @@ fn block_takes_what_the_millisecond_has_left() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "statistics: hours under Miri")]
 fn spread_costs_nothing_at_full_rate() {
     let mut shard = Shard::new(RULES);
     let counts: Vec<u32> =
@@ -98,6 +99,7 @@ fn spread_costs_nothing_at_full_rate() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "statistics: hours under Miri")]
 fn spread_covers_every_remainder_evenly_at_any_regular_rate() {
     const DRAWS: u32 = 8000;
     for interval in [2, 3, 5, 7, 8, 10, 16, 50, 64, 100, 128, 250, 1000, 1024, 60_000] {
@@ -122,6 +124,7 @@ fn spread_covers_every_remainder_evenly_at_any_regular_rate() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "statistics: hours under Miri")]
 fn pairs_of_one_millisecond_each_meet_both_parities() {
     let mut shard = Shard::new(RULES);
     let (mut orders, mut items) = ([0, 0], [0, 0]);
@@ -135,6 +138,7 @@ fn pairs_of_one_millisecond_each_meet_both_parities() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "statistics: hours under Miri")]
 fn spread_reaches_its_bound_and_not_past_it() {
     for spread in [0, 1, 2, 6, 7, 63, 1023] {
         let mut shard = Shard::new(Rules { spread, ..RULES });
