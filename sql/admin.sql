@@ -50,7 +50,7 @@ COMMENT ON FUNCTION snowid.read_generators() IS 'the rows of the view snowid.gen
 
 CREATE VIEW snowid.generators AS SELECT * FROM snowid.read_generators();
 COMMENT ON VIEW snowid.generators IS
-    'one row for each shard or worker that has generated IDs since the server started, in any database';
+    'one row for each shard or worker that has generated IDs, or was advanced, since the server started, in any database';
 COMMENT ON COLUMN snowid.generators.kind IS 'shard or worker';
 COMMENT ON COLUMN snowid.generators.shard_id IS 'logical shard, for kind shard';
 COMMENT ON COLUMN snowid.generators.datacenter_id IS 'datacenter, for kind worker';

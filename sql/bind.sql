@@ -54,7 +54,7 @@ BEGIN
             MESSAGE = format('schema "%s" is already bound', schema_name),
             DETAIL = format('It is %s.', other),
             HINT = 'IDs made so far would decode to other times or shards. '
-                'If that is what you want, pass replace => true.';
+                'If that is what you want, pass replace => true, and reindex what is indexed or stored by them.';
     END IF;
 
     FOR wanted IN

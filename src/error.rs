@@ -122,13 +122,13 @@ impl Error {
                 ERRCODE_DATETIME_FIELD_OVERFLOW,
                 "an infinite instant has no ID",
                 "",
-                "Leave the bound away, or use a finite instant.",
+                "Use a finite instant.",
             ),
             Self::InstantBeforeEpoch { instant, epoch } => report(
                 ERRCODE_DATETIME_FIELD_OVERFLOW,
                 "instant is before the epoch",
                 format!("The instant is {}, the epoch is {}.", Utc(unix_ms(instant)), Utc(epoch)),
-                "",
+                "An earlier epoch reaches further back.",
             ),
             Self::InstantPastLast { instant, last } => report(
                 ERRCODE_DATETIME_FIELD_OVERFLOW,

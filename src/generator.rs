@@ -31,47 +31,63 @@ pub struct Generator {
 
 impl Generator {
     /// Draws one id.
-    #[inline]
+    #[inline(always)]
     pub fn id(&self) -> Result<i64, Error> {
         let claim = self.claim(1)?;
         Ok(self.compose(claim.ms, claim.first))
     }
 
     /// The id of a claimed (ms, sequence).
-    #[inline]
+    #[inline(always)]
     pub fn compose(&self, ms: UnixMs, sequence: u32) -> i64 {
         let elapsed = (ms - self.epoch.unix_ms()) as u64;
         self.layout.pack(Fields { elapsed, node: self.node, sequence }) as i64
     }
 
     /// Claims 1 to `want` ids of one millisecond; waits for it where need be.
-    #[inline]
+    ///
+    /// Inlined as a whole, so that the layout is a constant and rules and claim live in registers:
+    /// handed from function to function in memory they doubled the instructions of a call.
+    #[inline(always)]
     pub fn claim(&self, want: u32) -> Result<Claim, Error> {
         match self.cell.draw(want, clock::unix_ms, None, &self.rules()) {
-            Ok(claim) if !claim.clock_regressed => Ok(claim),
-            other => guarded(|| self.claim_slowly(want, other)),
+            Ok(claim) => {
+                if claim.clock_regressed {
+                    self.clock_regressed(claim.ms);
+                }
+                Ok(claim)
+            }
+            Err(_) => self.claim_slowly(want),
         }
     }
 
-    /// Goes on from a first try that met something out of the ordinary.
     #[cold]
-    fn claim_slowly(&self, want: u32, mut tried: Result<Claim, Refusal>) -> Result<Claim, Error> {
-        let mut wait = None;
-        loop {
-            match tried {
-                Ok(claim) => {
-                    if claim.clock_regressed {
-                        self.note_clock_regression(claim.ms);
+    #[inline(never)]
+    fn clock_regressed(&self, ms: UnixMs) {
+        guarded(|| self.note_clock_regression(ms));
+    }
+
+    /// Tries again, and sees to what is in the way.
+    #[cold]
+    #[inline(never)]
+    fn claim_slowly(&self, want: u32) -> Result<Claim, Error> {
+        guarded(|| {
+            let mut wait: Option<Wait> = None;
+            loop {
+                let outwaited = wait.and_then(|wait| wait.outwaited(clock::monotonic_ns()));
+                match self.cell.draw(want, clock::unix_ms, outwaited, &self.rules()) {
+                    Ok(claim) => {
+                        if claim.clock_regressed {
+                            self.note_clock_regression(claim.ms);
+                        }
+                        return Ok(claim);
                     }
-                    return Ok(claim);
+                    Err(Refusal::Full { ms }) => wait = Some(self.wait_for(ms, wait)),
+                    Err(Refusal::AtCeiling { ms }) => high_water::attend(self.database, ms)?,
+                    Err(refusal) => return Err(self.error(refusal)),
                 }
-                Err(Refusal::Full { ms }) => wait = Some(self.wait_for(ms, wait)),
-                Err(Refusal::AtCeiling { ms }) => high_water::attend(self.database, ms)?,
-                Err(refusal) => return Err(self.error(refusal)),
             }
-            let outwaited = wait.and_then(|wait| wait.outwaited(clock::monotonic_ns()));
-            tried = self.cell.draw(want, clock::unix_ms, outwaited, &self.rules());
-        }
+        })
     }
 
     /// Sleeps for a full millisecond, once: until it ends, or a signal comes.
@@ -88,7 +104,7 @@ impl Generator {
         wait
     }
 
-    #[inline]
+    #[inline(always)]
     fn rules(&self) -> Rules {
         Rules {
             sequence_max: self.layout.sequence_max(),

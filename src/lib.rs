@@ -27,6 +27,8 @@ mod interrupts;
 mod settings;
 mod shared;
 mod sql;
+#[cfg(feature = "pg_test")]
+mod tests;
 
 ::pgrx::pg_module_magic!(name, version);
 
@@ -34,4 +36,14 @@ mod sql;
 extern "C-unwind" fn _PG_init() {
     settings::define();
     shared::request();
+}
+
+/// What `cargo pgrx test` asks for.
+#[cfg(test)]
+pub mod pg_test {
+    pub fn setup(_options: Vec<&str>) {}
+
+    pub fn postgresql_conf_options() -> Vec<&'static str> {
+        vec!["shared_preload_libraries = 'pg_snowid'"]
+    }
 }

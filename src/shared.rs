@@ -69,12 +69,17 @@ pub fn ready(function: &'static str) -> Result<(&'static Block, &'static Databas
     unsafe {
         match DATABASE.load(Ordering::Relaxed).as_ref() {
             Some(database) => Ok((&*BLOCK.load(Ordering::Relaxed), database)),
-            None => guarded(|| make_ready(function)),
+            None => first_ready(function),
         }
     }
 }
 
 #[cold]
+#[inline(never)]
+fn first_ready(function: &'static str) -> Result<(&'static Block, &'static Database), Error> {
+    guarded(|| make_ready(function))
+}
+
 fn make_ready(function: &'static str) -> Result<(&'static Block, &'static Database), Error> {
     // SAFETY: takes no arguments; called in a backend, under a guard.
     if unsafe { pg_sys::RecoveryInProgress() } {

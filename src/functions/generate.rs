@@ -11,14 +11,14 @@ use snowid_core::layout::{INSTAGRAM, TWITTER};
 use snowid_core::step::Claim;
 
 /// next_id(shard_id [, epoch])
-#[inline]
+#[inline(always)]
 pub fn next_id(args: Args) -> Result<i64, Error> {
     let epoch = arguments::epoch(args, 1, INSTAGRAM_EPOCH)?;
     shard(args.integer(0), epoch, "next_id()")?.id()
 }
 
 /// snowflake_id([datacenter_id, worker_id] [, epoch])
-#[inline]
+#[inline(always)]
 pub fn snowflake_id(args: Args) -> Result<i64, Error> {
     const NAME: &str = "snowflake_id()";
     if args.count() < 2 {
@@ -41,7 +41,7 @@ pub fn snowflake_ids(args: Args) -> Result<Block, Error> {
 }
 
 /// The generator of a shard, for `function`.
-#[inline]
+#[inline(always)]
 pub fn shard(id: i32, epoch: Epoch, function: &'static str) -> Result<Generator, Error> {
     let node = arguments::shard(id)?;
     let (block, database) = shared::ready(function)?;
@@ -50,7 +50,7 @@ pub fn shard(id: i32, epoch: Epoch, function: &'static str) -> Result<Generator,
 }
 
 /// The generator of a worker, for `function`.
-#[inline]
+#[inline(always)]
 pub fn worker(
     datacenter: i32,
     worker: i32,
@@ -64,7 +64,7 @@ pub fn worker(
 }
 
 /// The generator of the worker that this server is set to be.
-#[inline]
+#[inline(always)]
 fn own_worker(epoch: Epoch, function: &'static str) -> Result<Generator, Error> {
     let datacenter = settings::datacenter_id().ok_or(Error::Unset { name: "datacenter_id" })?;
     let id = settings::worker_id().ok_or(Error::Unset { name: "worker_id" })?;

@@ -1,0 +1,195 @@
+-- snowid.bind_schema: a schema's own functions, with its epoch, its shard or both inside.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pg_snowid;
+RESET client_min_messages;
+SET timezone = 'UTC';
+SET datestyle = 'ISO';
+
+\getenv here PG_ABS_SRCDIR
+\set include :here '/include/error_of.sql'
+\set ECHO none
+\i :include
+\set ECHO all
+
+\set SHOW_CONTEXT never
+CREATE SCHEMA bind_app;
+SELECT snowid.bind_schema('bind_app', epoch => '2025-01-01 00:00:00+00');
+
+-- What it makes, with the labels and the comments
+SELECT p.oid::regprocedure AS function, pg_get_function_result(p.oid) AS result, l.lanname, p.provolatile, p.proisstrict, p.proparallel
+  FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+ WHERE p.pronamespace = 'bind_app'::regnamespace ORDER BY p.oid::regprocedure::text COLLATE "C";
+SELECT DISTINCT obj_description(oid, 'pg_proc') AS comment FROM pg_proc WHERE pronamespace = 'bind_app'::regnamespace;
+-- They are the user's, not the extension's.
+SELECT count(*) FROM pg_depend WHERE classid = 'pg_proc'::regclass AND deptype = 'e'
+   AND objid IN (SELECT oid FROM pg_proc WHERE pronamespace = 'bind_app'::regnamespace);
+
+-- They do what the public ones do with the epoch.
+SELECT bind_app.make_id('2025-06-01 12:00:00+00', 5, 9) = make_id('2025-06-01 12:00:00+00', 5, 9, '2025-01-01 00:00:00+00') AS make_id,
+       bind_app.make_id('2025-06-01 12:00:00+00', 5) = make_id('2025-06-01 12:00:00+00', 5, 0, '2025-01-01 00:00:00+00') AS make_id_0,
+       bind_app.id_floor('2025-06-01 12:00:00+00') = id_floor('2025-06-01 12:00:00+00', '2025-01-01 00:00:00+00') AS id_floor,
+       bind_app.make_snowflake_id('2025-06-01 12:00:00+00', 3, 7) = make_snowflake_id('2025-06-01 12:00:00+00', 3, 7, 0, '2025-01-01 00:00:00+00') AS make_snowflake_id,
+       bind_app.snowflake_floor('2025-06-01 12:00:00+00') = snowflake_floor('2025-06-01 12:00:00+00', '2025-01-01 00:00:00+00') AS snowflake_floor;
+SELECT bind_app.id_timestamp(8388608), bind_app.snowflake_timestamp(4194304);
+SELECT * FROM bind_app.decode_id(8393731);
+SELECT * FROM bind_app.decode_snowflake(4616234);
+SELECT (bind_app.decode_id(bind_app.next_id(1300))).shard_id,
+       bind_app.id_timestamp(bind_app.next_id(1300)) BETWEEN now() - interval '1 ms' AND clock_timestamp() AS is_now;
+SELECT count(DISTINCT id), bool_and(id_shard(id) = 1301) FROM bind_app.next_ids(1301, 3000) AS id;
+SELECT bind_app.snowflake_timestamp(bind_app.snowflake_id(13, 0)) BETWEEN now() - interval '1 ms' AND clock_timestamp() AS is_now;
+SELECT bind_app.next_id(NULL) IS NULL, bind_app.id_timestamp(NULL) IS NULL, bind_app.make_id('2025-06-01 12:00:00+00', NULL) IS NULL;
+SELECT bind_app.next_id(8192);
+\echo :SQLSTATE
+SELECT bind_app.make_id('2024-12-31 23:59:59.999+00', 0);
+\echo :SQLSTATE
+
+-- The planner inlines them: a default costs what next_id(5, epoch) costs.
+EXPLAIN (VERBOSE, COSTS OFF) SELECT bind_app.next_id(5), bind_app.snowflake_id(3, 7);
+CREATE TABLE bind_app.photo (
+    id bigint PRIMARY KEY DEFAULT bind_app.next_id(1302),
+    created_at timestamptz GENERATED ALWAYS AS (bind_app.id_timestamp(id)) STORED
+);
+CREATE INDEX bind_photo_at ON bind_app.photo (bind_app.id_timestamp(id));
+EXPLAIN (VERBOSE, COSTS OFF) INSERT INTO bind_app.photo DEFAULT VALUES;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT n, bind_app.id_timestamp(n) FROM generate_series(1, 10) AS n;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF) SELECT 1 FROM bind_app.photo WHERE bind_app.id_timestamp(id) >= '2026-01-01 00:00:00+00';
+EXPLAIN (COSTS OFF) SELECT id FROM bind_app.photo WHERE id >= bind_app.id_floor('2026-01-01 00:00:00+00');
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+INSERT INTO bind_app.photo SELECT FROM generate_series(1, 1000);
+SELECT count(*), bool_and(created_at >= now() - interval '1 minute'), bool_and(id_shard(id) = 1302) FROM bind_app.photo;
+
+-- Nothing in them depends on search_path, neither when they are made nor when they run.
+CREATE SCHEMA bind_fake;
+CREATE FUNCTION bind_fake.next_id(integer, timestamptz) RETURNS bigint LANGUAGE sql AS 'SELECT -1::bigint';
+CREATE FUNCTION bind_fake.make_id(timestamptz, integer, integer, timestamptz) RETURNS bigint LANGUAGE sql AS 'SELECT -1::bigint';
+CREATE FUNCTION bind_fake.make_id(timestamptz, integer) RETURNS bigint LANGUAGE sql AS 'SELECT -1::bigint';
+CREATE FUNCTION bind_fake.quote_ident(text) RETURNS text LANGUAGE sql AS $$ SELECT 'bind_fake' $$;
+CREATE FUNCTION bind_fake.format(text, VARIADIC text[]) RETURNS text LANGUAGE sql AS $$ SELECT 'SELECT 1' $$;
+CREATE SCHEMA bind_path;
+SET search_path = bind_fake, public, pg_catalog;
+SELECT bind_app.next_id(1300) > 0 AS real, bind_app.make_id('2025-01-01 00:00:00.001+00', 0) AS real;
+SELECT snowid.bind_schema('bind_path', '2025-01-01 00:00:00+00');
+SELECT bind_path.next_id(1300) > 0 AS real, bind_path.make_id('2025-01-01 00:00:00.001+00', 0) AS real;
+SET search_path = '';
+SELECT bind_app.next_id(1300) > 0 AS real, bind_path.make_id('2025-01-01 00:00:00.001+00', 0) AS real;
+INSERT INTO bind_app.photo DEFAULT VALUES;
+SELECT snowid.bind_schema('bind_path', '2025-01-01 00:00:00+00');
+RESET search_path;
+-- Nor on TimeZone and DateStyle: what is bound again to the same epoch is the same.
+SET timezone = 'Asia/Kolkata';
+SET datestyle = 'SQL, DMY';
+SELECT snowid.bind_schema('bind_path', '2025-01-01 05:30:00+05:30');
+SET timezone = 'UTC';
+SET datestyle = 'ISO';
+SELECT DISTINCT obj_description(oid, 'pg_proc') AS comment FROM pg_proc WHERE pronamespace = 'bind_path'::regnamespace;
+
+-- An epoch and a shard: one schema a logical shard
+CREATE SCHEMA bind_shard;
+SELECT snowid.bind_schema('bind_shard', '2025-01-01 00:00:00+00', 1310);
+SELECT p.oid::regprocedure AS function FROM pg_proc p WHERE p.pronamespace = 'bind_shard'::regnamespace ORDER BY 1;
+SELECT DISTINCT obj_description(oid, 'pg_proc') AS comment FROM pg_proc WHERE pronamespace = 'bind_shard'::regnamespace;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT bind_shard.next_id();
+SELECT shard_id, created_at BETWEEN now() - interval '1 ms' AND clock_timestamp() AS is_now FROM bind_shard.next_id() AS id, bind_shard.decode_id(id);
+SELECT count(DISTINCT id), bool_and(id_shard(id) = 1310) FROM bind_shard.next_ids(3000) AS id;
+SELECT bind_shard.make_id('2025-01-01 00:00:00.001+00') = 8388608 + 1310 * 1024 AS make_id, bind_shard.make_id('2025-01-01 00:00:00.001+00', 7) = 8388608 + 1310 * 1024 + 7 AS make_id;
+CREATE TABLE bind_shard.photo (id bigint PRIMARY KEY DEFAULT bind_shard.next_id(), n integer);
+INSERT INTO bind_shard.photo (n) SELECT n FROM generate_series(1, 1000) AS n;
+SELECT count(*), bool_and(id_shard(id) = 1310) FROM bind_shard.photo;
+
+-- A shard alone: the default epoch
+CREATE SCHEMA bind_default;
+SELECT snowid.bind_schema('bind_default', shard_id => 1311);
+SELECT DISTINCT obj_description(oid, 'pg_proc') AS comment FROM pg_proc WHERE pronamespace = 'bind_default'::regnamespace;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT bind_default.next_id(), bind_default.snowflake_id(3, 7);
+SELECT bind_default.make_id('2025-01-01 00:00:00+00') = make_id('2025-01-01 00:00:00+00', 1311) AS make_id, bind_default.id_timestamp(3706503089356805120);
+
+-- A second binding: the same is fine, another is refused unless it is asked for.
+SELECT snowid.bind_schema('bind_shard', '2025-01-01 00:00:00+00', 1310);
+SELECT snowid.bind_schema('bind_shard', '2025-01-01 00:00:00+00', 1312);
+\echo :SQLSTATE
+SELECT snowid.bind_schema('bind_shard', '2025-01-01 00:00:00.001+00', 1310);
+\echo :SQLSTATE
+SELECT snowid.bind_schema('bind_shard', shard_id => 1310);
+\echo :SQLSTATE
+SELECT snowid.bind_schema('bind_default', '2025-01-01 00:00:00+00', replace => false);
+\echo :SQLSTATE
+SELECT id_shard(bind_shard.next_id()) AS unchanged;
+SELECT snowid.bind_schema('bind_shard', '2025-01-01 00:00:00.001+00', 1312, replace => true);
+SELECT DISTINCT obj_description(oid, 'pg_proc') AS comment FROM pg_proc WHERE pronamespace = 'bind_shard'::regnamespace;
+INSERT INTO bind_shard.photo (n) VALUES (0) RETURNING id_shard(id), bind_shard.id_timestamp(id) BETWEEN now() - interval '1 ms' AND clock_timestamp() AS is_now;
+-- Without the shard next_id() has no place, which is what the default uses.
+SELECT snowid.bind_schema('bind_shard', '2025-01-01 00:00:00.001+00', replace => true);
+\echo :SQLSTATE
+SELECT p.oid::regprocedure AS unchanged FROM pg_proc p WHERE p.pronamespace = 'bind_shard'::regnamespace AND p.proname LIKE 'next%' ORDER BY 1;
+DROP TABLE bind_shard.photo;
+SELECT snowid.bind_schema('bind_shard', '2025-01-01 00:00:00.001+00', replace => true);
+SELECT p.oid::regprocedure AS function FROM pg_proc p WHERE p.pronamespace = 'bind_shard'::regnamespace AND p.proname ~ '^(next|make)' ORDER BY 1;
+SELECT DISTINCT obj_description(oid, 'pg_proc') AS comment FROM pg_proc WHERE pronamespace = 'bind_shard'::regnamespace;
+
+-- Odd names
+CREATE SCHEMA "bind Größe '""x""' %I $bind$ \";
+SELECT snowid.bind_schema('bind Größe ''"x"'' %I $bind$ \', '2025-01-01 00:00:00+00', 1313);
+SELECT id_shard("bind Größe '""x""' %I $bind$ \".next_id());
+SELECT snowid.bind_schema('bind Größe ''"x"'' %I $bind$ \', '2025-01-02 00:00:00+00', 1313);
+\echo :SQLSTATE
+SELECT snowid.bind_schema('bind Größe ''"x"'' %I $bind$ \', '2025-01-02 00:00:00+00', replace => true);
+SELECT id_shard("bind Größe '""x""' %I $bind$ \".next_id(1313));
+CREATE SCHEMA "Bind_App";
+SELECT snowid.bind_schema('Bind_App', '2025-02-01 00:00:00+00');
+SELECT "Bind_App".id_timestamp(0), bind_app.id_timestamp(0);
+
+-- No such schema
+SELECT snowid.bind_schema('bind_missing', '2025-01-01 00:00:00+00');
+\echo :SQLSTATE
+SELECT snowid.bind_schema('', '2025-01-01 00:00:00+00');
+\echo :SQLSTATE
+SELECT snowid.bind_schema('BIND_APP', '2025-01-01 00:00:00+00');
+\echo :SQLSTATE
+
+-- Functions that were not made by it stay.
+CREATE SCHEMA bind_own;
+CREATE FUNCTION bind_own.next_id(shard_id integer) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
+SELECT snowid.bind_schema('bind_own', '2025-01-01 00:00:00+00');
+\echo :SQLSTATE
+SELECT snowid.bind_schema('bind_own', '2025-01-01 00:00:00+00', replace => true);
+\echo :SQLSTATE
+SELECT p.oid::regprocedure AS function FROM pg_proc p WHERE p.pronamespace = 'bind_own'::regnamespace;
+-- With a shard inside there is no next_id(integer) to make.
+SELECT snowid.bind_schema('bind_own', '2025-01-01 00:00:00+00', 1314);
+SELECT bind_own.next_id(5) AS own, id_shard(bind_own.next_id());
+
+-- Not to be bound to
+SELECT snowid.bind_schema('bind_app');
+\echo :SQLSTATE
+SELECT snowid.bind_schema(NULL, '2025-01-01 00:00:00+00');
+\echo :SQLSTATE
+SELECT snowid.bind_schema('bind_app', '2025-01-01 00:00:00+00', replace => NULL);
+\echo :SQLSTATE
+SELECT snowid.bind_schema('bind_path', '2025-01-01 00:00:00+00', 8192);
+\echo :SQLSTATE
+SELECT snowid.bind_schema('bind_path', '2025-01-01 00:00:00+00', -1);
+\echo :SQLSTATE
+SELECT snowid.bind_schema('bind_path', 'infinity');
+\echo :SQLSTATE
+SELECT snowid.bind_schema('bind_path', '2025-01-01 00:00:00.0001+00');
+\echo :SQLSTATE
+SELECT * FROM pg_temp.error_of($$ SELECT snowid.bind_schema('bind_path', '2999-01-01 00:00:00+00') $$) \gx
+SELECT DISTINCT obj_description(oid, 'pg_proc') AS unchanged FROM pg_proc WHERE pronamespace = 'bind_path'::regnamespace;
+-- An epoch that leaves no positive ids for now can be bound: ids made in it still decode.
+CREATE SCHEMA bind_old;
+SELECT snowid.bind_schema('bind_old', '1980-01-01 00:00:00+00', 1315);
+SELECT bind_old.id_timestamp(8388608);
+SELECT bind_old.next_id();
+\echo :SQLSTATE
+
+-- Extension first, schema after: what it made needs the extension.
+\set VERBOSITY terse
+DROP EXTENSION pg_snowid;
+\set VERBOSITY default
+\echo :SQLSTATE
+
+SET client_min_messages = warning;
+DROP SCHEMA bind_app, bind_fake, bind_path, bind_shard, bind_default, "bind Größe '""x""' %I $bind$ \", "Bind_App", bind_own, bind_old CASCADE;

@@ -1,0 +1,80 @@
+-- What the extension's objects promise: labels that planner and executor rely on, and a comment on each.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pg_snowid;
+RESET client_min_messages;
+SET timezone = 'UTC';
+SET datestyle = 'ISO';
+
+-- Every function, with its volatility (i: immutable, v: volatile), strictness and parallel label
+-- (s: safe, u: unsafe)
+SELECT p.oid::regprocedure AS function, p.provolatile, p.proisstrict, p.proparallel
+  FROM pg_extension e
+  JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+  JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+ WHERE e.extname = 'pg_snowid'
+ ORDER BY p.oid::regprocedure::text COLLATE "C";
+
+-- Functions that break the rule: what generates or administers is volatile, all else immutable;
+-- all are strict but for bind_schema, whose arguments may be null; all are parallel safe but for
+-- what writes the catalogue or takes locks. No rows.
+CREATE FUNCTION pg_temp.mislabelled() RETURNS SETOF regprocedure LANGUAGE sql AS $$
+SELECT p.oid::regprocedure
+  FROM pg_extension e
+  JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+  JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+ WHERE e.extname = 'pg_snowid'
+   AND (p.provolatile, p.proisstrict, p.proparallel) IS DISTINCT FROM (
+       CASE WHEN p.proname IN ('next_id', 'next_ids', 'snowflake_id', 'snowflake_ids')
+              OR p.pronamespace = 'snowid'::regnamespace THEN 'v' ELSE 'i' END::"char",
+       p.proname <> 'bind_schema',
+       CASE WHEN p.proname IN ('bind_schema', 'init_high_water', 'accept_clock') THEN 'u' ELSE 's' END::"char")
+$$;
+SELECT * FROM pg_temp.mislabelled();
+BEGIN;
+ALTER FUNCTION id_timestamp(bigint) STABLE;
+ALTER FUNCTION decode_id(bigint) CALLED ON NULL INPUT;
+ALTER FUNCTION next_id(integer) PARALLEL UNSAFE;
+SELECT * FROM pg_temp.mislabelled() AS function ORDER BY function::text;
+ROLLBACK;
+
+-- Objects of the extension without a comment, columns of its views included. No rows.
+CREATE FUNCTION pg_temp.uncommented() RETURNS SETOF text LANGUAGE sql AS $$
+WITH object AS (
+    SELECT d.classid, d.objid
+      FROM pg_extension e
+      JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+     WHERE e.extname = 'pg_snowid'
+), part AS (
+    SELECT classid, objid, 0 AS objsubid FROM object
+     -- the row types that come with views
+     WHERE classid <> 'pg_type'::regclass
+    UNION ALL
+    SELECT classid, objid, a.attnum
+      FROM object JOIN pg_class c ON classid = 'pg_class'::regclass AND c.oid = objid AND c.relkind <> 'S'
+      JOIN pg_attribute a ON a.attrelid = objid AND a.attnum > 0
+    UNION ALL
+    SELECT 'pg_extension'::regclass, oid, 0 FROM pg_extension WHERE extname = 'pg_snowid'
+)
+SELECT pg_describe_object(classid, objid, objsubid) FROM part
+ WHERE NOT EXISTS (SELECT FROM pg_description t
+    WHERE (t.classoid, t.objoid, t.objsubid) = (part.classid, part.objid, part.objsubid) AND t.description <> '')
+$$;
+SELECT * FROM pg_temp.uncommented();
+BEGIN;
+COMMENT ON FUNCTION id_shard(bigint) IS NULL;
+COMMENT ON SCHEMA snowid IS NULL;
+COMMENT ON VIEW snowid.status IS NULL;
+COMMENT ON COLUMN snowid.generators.waits IS NULL;
+COMMENT ON EXTENSION pg_snowid IS NULL;
+SELECT * FROM pg_temp.uncommented() AS object ORDER BY object COLLATE "C";
+ROLLBACK;
+
+-- What else it has made: a schema and views
+SELECT d.classid::regclass AS kind, pg_describe_object(d.classid, d.objid, 0) AS object
+  FROM pg_extension e
+  JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+ WHERE e.extname = 'pg_snowid' AND d.classid NOT IN ('pg_proc'::regclass, 'pg_type'::regclass)
+ ORDER BY pg_describe_object(d.classid, d.objid, 0) COLLATE "C";
+SELECT extversion = (SELECT version FROM snowid.status) AS library_fits, extrelocatable FROM pg_extension WHERE extname = 'pg_snowid';
+ALTER EXTENSION pg_snowid SET SCHEMA pg_catalog;
+\echo :SQLSTATE

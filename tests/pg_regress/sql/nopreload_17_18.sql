@@ -1,0 +1,33 @@
+-- PostgreSQL 17 and later with nothing preloaded: a plain CREATE EXTENSION is enough.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pg_snowid;
+RESET client_min_messages;
+SET timezone = 'UTC';
+SET datestyle = 'ISO';
+
+SELECT shared_memory FROM snowid.status;
+SELECT id_shard(next_id(5)), snowflake_worker(snowflake_id(3, 7));
+CREATE TABLE nopreload_photo (id bigint PRIMARY KEY DEFAULT next_id(1500), n integer);
+INSERT INTO nopreload_photo (n) SELECT n FROM generate_series(1, 10000) AS n;
+SELECT count(*) FROM nopreload_photo;
+
+-- A new session goes on from there.
+SELECT max(id) AS last FROM nopreload_photo \gset
+\c
+SELECT next_id(1500) > :last AS increases;
+SELECT count(*) FROM snowid.generators WHERE shard_id = 1500;
+DROP TABLE nopreload_photo;
+
+-- A setting made before the library is loaded is refused when it is.
+\c
+SET pg_snowid.worker_id = 7;
+SELECT id_shard(1024);
+SELECT current_setting('pg_snowid.worker_id') <> '7' AS refused;
+\c
+CREATE ROLE regress_snowid_nopreload;
+SET ROLE regress_snowid_nopreload;
+SET pg_snowid.max_clock_regression = '1d';
+SELECT id_shard(1024);
+SELECT current_setting('pg_snowid.max_clock_regression') <> '1d' AS refused;
+RESET ROLE;
+DROP ROLE regress_snowid_nopreload;
