@@ -5,8 +5,9 @@ CREATE SCHEMA snowid;
 COMMENT ON SCHEMA snowid IS 'administration of pg_snowid';
 GRANT USAGE ON SCHEMA snowid TO PUBLIC;
 
--- The high-water mark in Unix ms; see src/high_water. pg_dump carries it.
-CREATE SEQUENCE snowid.high_water AS bigint;
+-- The high-water mark in Unix ms; see src/high_water. pg_dump carries it. Not for nextval, which would
+-- move it ahead of its WAL: the increment makes that fail.
+CREATE SEQUENCE snowid.high_water AS bigint INCREMENT BY 9223372036854775807;
 COMMENT ON SEQUENCE snowid.high_water IS
     'a time in ms since 1970 below which all IDs of this database lie; IDs made after a crash, a failover or a restore start at it';
 SELECT pg_catalog.pg_extension_config_dump('snowid.high_water', '');
@@ -84,7 +85,9 @@ CREATE VIEW snowid.status AS
            s.max_downtime_ms * interval '1 millisecond' AS max_downtime,
            s.sequence_spread
       FROM snowid.read_status() s,
-           (SELECT timestamptz 'epoch' + nullif(last_value, 1) * interval '1 millisecond' AS high_water
+           -- A mark set beyond the year 9999 is shown as its end.
+           (SELECT timestamptz 'epoch' + nullif(least(last_value, 253402300799999), 1)
+                                         * interval '1 millisecond' AS high_water
               FROM snowid.high_water) h;
 COMMENT ON VIEW snowid.status IS 'one row: the state of pg_snowid on this server';
 COMMENT ON COLUMN snowid.status.version IS 'version of the library that is loaded';

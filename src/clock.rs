@@ -7,7 +7,8 @@ use snowid_core::instant::UnixMs;
 #[inline]
 pub fn unix_ms() -> UnixMs {
     let now = read(libc::CLOCK_REALTIME);
-    (now.tv_sec * 1000 + now.tv_nsec / 1_000_000).max(0)
+    // Below 10^9: dividing it as 32 bits is 2 of some 30 ns cheaper.
+    (now.tv_sec * 1000 + i64::from(now.tv_nsec as u32 / 1_000_000)).max(0)
 }
 
 /// The wall clock in ns since 1970.

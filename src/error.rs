@@ -70,6 +70,7 @@ pub enum Error {
     },
     MarkMissing,
     MarkDamaged,
+    MarkUnlogged,
     MarkUnconfirmed,
     TooManyDatabases,
     NotPreloaded,
@@ -215,6 +216,12 @@ impl Error {
                 "Its page does not hold a sequence.",
                 "Create the extension again: DROP EXTENSION pg_snowid, CREATE EXTENSION pg_snowid, \
                  then call snowid.advance with the greatest ID of each shard.",
+            ),
+            Self::MarkUnlogged => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "sequence \"snowid.high_water\" is not logged",
+                "Its value would be lost in a crash.",
+                "Use ALTER SEQUENCE snowid.high_water SET LOGGED.",
             ),
             Self::MarkUnconfirmed => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,

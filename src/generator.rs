@@ -63,19 +63,23 @@ impl Generator {
 
     #[cold]
     #[inline(never)]
-    fn clock_regressed(&self, ms: UnixMs) {
+    fn clock_regressed(self, ms: UnixMs) {
         guarded(|| self.note_clock_regression(ms));
     }
 
-    /// Tries again, and sees to what is in the way.
+    /// Tries again, and sees to what is in the way. It takes itself by value, so that the caller puts
+    /// it into memory only on its way here.
     #[cold]
     #[inline(never)]
-    fn claim_slowly(&self, want: u32) -> Result<Claim, Error> {
+    fn claim_slowly(self, want: u32) -> Result<Claim, Error> {
         guarded(|| {
             let mut wait: Option<Wait> = None;
+            let mut own_ceiling = 0;
             loop {
                 let outwaited = wait.and_then(|wait| wait.outwaited(clock::monotonic_ns()));
-                match self.cell.draw(want, clock::unix_ms, outwaited, &self.rules()) {
+                let mut rules = self.rules();
+                rules.ceiling = rules.ceiling.max(own_ceiling);
+                match self.cell.draw(want, clock::unix_ms, outwaited, &rules) {
                     Ok(claim) => {
                         if claim.clock_regressed {
                             self.note_clock_regression(claim.ms);
@@ -83,7 +87,9 @@ impl Generator {
                         return Ok(claim);
                     }
                     Err(Refusal::Full { ms }) => wait = Some(self.wait_for(ms, wait)),
-                    Err(Refusal::AtCeiling { ms }) => high_water::attend(self.database, ms)?,
+                    Err(Refusal::AtCeiling { ms }) => {
+                        own_ceiling = high_water::attend(self.database, ms)?;
+                    }
                     Err(refusal) => return Err(self.error(refusal)),
                 }
             }

@@ -111,6 +111,7 @@ mod tests {
             ClockPastMark { now: 2, mark: 1, tolerated: 0 },
             MarkMissing,
             MarkDamaged,
+            MarkUnlogged,
             MarkUnconfirmed,
             TooManyDatabases,
             NotPreloaded,
@@ -122,7 +123,11 @@ mod tests {
                 EpochInFuture { .. } | InstantInfinite | InstantBeforeEpoch { .. } => {}
                 InstantPastLast { .. } | Undecodable { .. } | Exhausted { .. } => {}
                 ClockBehind { .. } | NegativeId { .. } | AdvanceTooFar { .. } => {}
-                ClockJumped { .. } | ClockPastMark { .. } | MarkMissing | MarkDamaged => {}
+                ClockJumped { .. }
+                | ClockPastMark { .. }
+                | MarkMissing
+                | MarkDamaged
+                | MarkUnlogged => {}
                 MarkUnconfirmed | TooManyDatabases | NotPreloaded | Recovery { .. } => {}
             }
         }

@@ -25,7 +25,7 @@ pub struct Cell {
 
 impl Cell {
     /// Claims up to `want` (at least 1) ids in one atomic step; see [`step`] for the arguments.
-    #[inline]
+    #[inline(always)]
     pub fn draw(
         &self,
         want: u32,

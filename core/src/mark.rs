@@ -51,7 +51,9 @@ impl Mark {
         }
         // Someone has set it back, or the extension was created anew: what was durable isn't.
         let lost = page < self.written;
-        self.durable = self.durable.min(page);
+        if lost {
+            self.durable = 0;
+        }
         let due = self.durable.max(self.written) - ms <= EARLY;
         if due || lost {
             self.written = self.written.max(now + LEAD).max(ms + STEP);

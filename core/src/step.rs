@@ -25,7 +25,7 @@ impl Word {
     const SEQUENCE_MASK: u64 = Self::AHEAD - 1;
 
     /// `ms` is not negative and below 2^48 (the year 10889); `sequence` is below 2^15.
-    #[inline]
+    #[inline(always)]
     pub const fn new(ms: UnixMs, sequence: u32, ahead: bool) -> Self {
         Self((ms as u64) << Self::MS_SHIFT | if ahead { Self::AHEAD } else { 0 } | sequence as u64)
     }
@@ -97,7 +97,7 @@ pub enum Refusal {
 
 /// Decides what up to `want` (at least 1) ids may be issued after `last` at `now`. `outwaited` is the
 /// millisecond that the caller found full and has since waited out.
-#[inline]
+#[inline(always)]
 pub fn step(
     last: Word,
     now: UnixMs,

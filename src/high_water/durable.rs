@@ -40,14 +40,30 @@ pub fn wait(lsn: u64) -> Result<(), Error> {
 
 /// Whether a synchronous standby, if there shall be one, has flushed the record.
 fn is_confirmed(lsn: u64) -> bool {
-    // SAFETY: settings of this backend; the position is an aligned word that only grows, which the
-    // WAL senders store when a standby has answered.
+    if lsn == 0 || !wants_confirmation() {
+        return true;
+    }
+    // SAFETY: an aligned word that only grows, which WAL senders store when a standby has answered.
     unsafe {
-        let names = pg_sys::SyncRepStandbyNames;
-        if lsn == 0 || names.is_null() || *names == 0 || pg_sys::max_wal_senders == 0 {
-            return true;
-        }
         let flushed = &raw const (*pg_sys::WalSndCtl).lsn[pg_sys::SYNC_REP_WAIT_FLUSH as usize];
         flushed.read_volatile() >= lsn
+    }
+}
+
+/// Whether commits wait for a synchronous standby. The server's view counts, since a session in a
+/// long statement may not have read its configuration again; where it doesn't say that they do, the
+/// session's own setting may.
+fn wants_confirmation() -> bool {
+    /// In the byte behind the positions (`walsender_private.h`): the standbys are defined. Minor
+    /// releases before May 2025 have a boolean there, 0 or 1.
+    const SYNC_STANDBY_DEFINED: u8 = 1 << 1;
+    // SAFETY: settings, and a byte that the checkpointer stores.
+    unsafe {
+        if pg_sys::max_wal_senders == 0 {
+            return false;
+        }
+        let status = (&raw const (*pg_sys::WalSndCtl).lsn).add(1).cast::<u8>().read_volatile();
+        let names = pg_sys::SyncRepStandbyNames;
+        status & SYNC_STANDBY_DEFINED != 0 || !names.is_null() && *names != 0
     }
 }

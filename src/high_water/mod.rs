@@ -8,6 +8,10 @@
 //!
 //! An id is drawn below the ceiling without coming here. The caller that reaches it attends: about
 //! once a second a database, while ids are drawn.
+//!
+//! A sequence that the current transaction has created may yet vanish. Its mark serves this
+//! transaction alone: the shared ceiling stays 0, and what is noted as written is more than the page
+//! holds, so that the first to attend after the commit writes and flushes it again.
 
 mod durable;
 mod page;
@@ -18,33 +22,49 @@ use crate::settings;
 use crate::shared::{self, Database};
 use page::Page;
 use snowid_core::instant::UnixMs;
-use snowid_core::mark::Mark;
+use snowid_core::mark::{LEAD, Mark, STEP};
 use std::sync::atomic::Ordering;
 
-/// Sees to it that an id of `ms` may be drawn. To be called under a guard.
-pub fn attend(database: &Database, ms: UnixMs) -> Result<(), Error> {
-    check_jump()?;
+/// Sees to it that an id of `ms` may be drawn; returns the ceiling below which the caller may now
+/// draw. To be called under a guard.
+pub fn attend(database: &Database, ms: UnixMs) -> Result<UnixMs, Error> {
     loop {
-        let (covered, lsn) = attend_once(database, ms)?;
-        if covered {
-            return Ok(());
+        match attend_once(database, ms)? {
+            Attended::Covered { ceiling } => return Ok(ceiling),
+            Attended::Unflushed { lsn } => {
+                database.flush_waits.fetch_add(1, Ordering::Relaxed);
+                durable::wait(lsn)?;
+            }
         }
-        database.flush_waits.fetch_add(1, Ordering::Relaxed);
-        durable::wait(lsn)?;
     }
 }
 
-/// Attends under the page's lock; returns whether `ms` is covered, and what to flush if not.
-fn attend_once(database: &Database, ms: UnixMs) -> Result<(bool, u64), Error> {
+enum Attended {
+    Covered { ceiling: UnixMs },
+    Unflushed { lsn: u64 },
+}
+
+/// Attends under the page's lock.
+fn attend_once(database: &Database, ms: UnixMs) -> Result<Attended, Error> {
     let mut page = Page::lock()?;
-    let result = if ms < database.ceiling.load(Ordering::Relaxed) {
-        Ok((true, 0))
+    let ceiling = database.ceiling.load(Ordering::Relaxed);
+    let result = if ms < ceiling {
+        Ok(Attended::Covered { ceiling })
     } else {
         let now = clock::unix_ms();
-        check_downtime(database, page.mark(), now).map(|()| {
+        check_clock(page.mark(), now).map(|()| {
+            if page.is_uncommitted() {
+                let ceiling = raise_uncommitted(database, &mut page, ms, now);
+                return Attended::Covered { ceiling };
+            }
             let mark = raise_if_due(database, &mut page, ms, now);
-            database.ceiling.store(mark.ceiling(ms), Ordering::Release);
-            (mark.covers(ms), database.lsn.load(Ordering::Relaxed))
+            let ceiling = mark.ceiling(ms);
+            database.ceiling.store(ceiling, Ordering::Release);
+            if mark.covers(ms) {
+                Attended::Covered { ceiling }
+            } else {
+                Attended::Unflushed { lsn: database.lsn.load(Ordering::Relaxed) }
+            }
         })
     };
     page.release();
@@ -52,22 +72,20 @@ fn attend_once(database: &Database, ms: UnixMs) -> Result<(bool, u64), Error> {
 }
 
 /// Makes the mark of a sequence that was just created stand above all that this server has issued
-/// in the database, and the next draw look at it again: a restore may set it in between.
+/// in the database.
 pub fn init(database: &Database) -> Result<(), Error> {
     let mut page = Page::lock()?;
     let now = clock::unix_ms();
-    raise_if_due(database, &mut page, now, now);
-    database.ceiling.store(0, Ordering::Release);
+    raise_uncommitted(database, &mut page, now, now);
     page.release();
-    durable::wait(database.lsn.load(Ordering::Relaxed))
+    Ok(())
 }
 
 /// Takes the clock as it is for right, however far it is from what was expected.
 pub fn accept_clock(database: &Database) -> Result<(), Error> {
-    if let Some(block) = shared::look() {
-        block.clock.0.store(clock::unix_ms() - clock::boot_ms(), Ordering::Relaxed);
-    }
-    init(database)
+    let Some(block) = shared::look() else { return Ok(()) };
+    block.clock.0.store(clock::unix_ms() - clock::boot_ms(), Ordering::Relaxed);
+    attend(database, clock::unix_ms()).map(|_| ())
 }
 
 /// Carries out what the rules say for a caller that wants an id of `ms`; all but the ceiling, which
@@ -96,26 +114,40 @@ fn raise_if_due(database: &Database, page: &mut Page, ms: UnixMs, now: UnixMs) -
     mark
 }
 
-/// Refuses a clock that has jumped forward while the server ran: a mark raised by it would hold ids
-/// up for years once it is set right. The time since boot tells a jump from elapsed time.
-fn check_jump() -> Result<(), Error> {
-    let Some(block) = shared::look() else { return Ok(()) };
-    let (now, tolerated) = (clock::unix_ms(), settings::max_clock_jump());
-    let offset = now - clock::boot_ms();
-    let known = block.clock.0.load(Ordering::Relaxed);
-    if known != 0 && offset - known > tolerated {
-        return Err(Error::ClockJumped { now, expected: now - offset + known, tolerated });
+/// The same on a sequence that this transaction has created; returns its ceiling.
+fn raise_uncommitted(database: &Database, page: &mut Page, ms: UnixMs, now: UnixMs) -> UnixMs {
+    let written = database.written.load(Ordering::Relaxed);
+    let mut mark = page.mark();
+    if mark <= ms || mark < written - 1 {
+        mark = written.max(now + LEAD).max(ms + STEP);
+        page.raise(mark);
+        database.raises.fetch_add(1, Ordering::Relaxed);
     }
-    block.clock.0.store(offset, Ordering::Relaxed);
-    Ok(())
+    database.durable.store(0, Ordering::Relaxed);
+    database.written.store(written.max(mark + 1), Ordering::Relaxed);
+    database.ceiling.store(0, Ordering::Release);
+    mark
 }
 
-/// Refuses, at the first look at a mark since the server started, a clock implausibly far past it.
-fn check_downtime(database: &Database, mark: UnixMs, now: UnixMs) -> Result<(), Error> {
-    let tolerated = settings::max_downtime();
-    let first_look = database.written.load(Ordering::Relaxed) == 0;
-    if first_look && mark > page::NEVER_USED && now - mark > tolerated {
-        return Err(Error::ClockPastMark { now, mark, tolerated });
+/// Refuses a clock that cannot be right: a mark raised by it would hold ids up for years once it is
+/// set right. While the server runs, the time since boot tells a jump from elapsed time, unless the
+/// mark bears the clock out; at a start there is only the mark.
+fn check_clock(mark: UnixMs, now: UnixMs) -> Result<(), Error> {
+    let Some(block) = shared::look() else { return Ok(()) };
+    let offset = now - clock::boot_ms();
+    let known = block.clock.0.load(Ordering::Relaxed);
+    if known == 0 {
+        let tolerated = settings::max_downtime();
+        if mark > page::NEVER_USED && now - mark > tolerated {
+            return Err(Error::ClockPastMark { now, mark, tolerated });
+        }
+    } else {
+        let tolerated = settings::max_clock_jump();
+        if offset - known > tolerated && now - mark > tolerated {
+            return Err(Error::ClockJumped { now, expected: now - offset + known, tolerated });
+        }
     }
+    // A clock that goes back leaves what is known, so that it may come back.
+    block.clock.0.fetch_max(offset, Ordering::Relaxed);
     Ok(())
 }

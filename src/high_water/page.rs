@@ -30,15 +30,19 @@ impl Page {
         // SAFETY: called in a transaction, under a guard; what is opened here is closed in `release`,
         // in reverse order. The image is a whole page, whoever wrote it.
         unsafe {
-            let schema = pg_sys::get_namespace_oid(c"snowid".as_ptr(), true);
-            let oid = pg_sys::get_relname_relid(c"high_water".as_ptr(), schema);
-            let relation = pg_sys::try_relation_open(oid, LOCK);
-            if relation.is_null() {
-                return Err(Error::MarkMissing);
-            }
-            if (*(*relation).rd_rel).relkind != pg_sys::RELKIND_SEQUENCE as std::ffi::c_char {
+            let relation = open()?;
+            let form = (*relation).rd_rel;
+            let problem = if (*form).relkind != pg_sys::RELKIND_SEQUENCE as std::ffi::c_char {
+                Some(Error::MarkMissing)
+            } else if (*form).relpersistence != pg_sys::RELPERSISTENCE_PERMANENT as std::ffi::c_char
+            {
+                Some(Error::MarkUnlogged)
+            } else {
+                None
+            };
+            if let Some(error) = problem {
                 pg_sys::relation_close(relation, LOCK);
-                return Err(Error::MarkMissing);
+                return Err(error);
             }
             let buffer = pg_sys::ReadBuffer(relation, 0);
             pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32);
@@ -70,6 +74,19 @@ impl Page {
         }
     }
 
+    /// Whether the current transaction has created the sequence, or given it new storage.
+    pub fn is_uncommitted(&self) -> bool {
+        // SAFETY: the relation is open.
+        unsafe {
+            let relation = &*self.relation;
+            #[cfg(feature = "pg15")]
+            let new_storage = relation.rd_firstRelfilenodeSubid;
+            #[cfg(not(feature = "pg15"))]
+            let new_storage = relation.rd_firstRelfilelocatorSubid;
+            relation.rd_createSubid != 0 || new_storage != 0
+        }
+    }
+
     /// The WAL position of the last change to the page before it was locked.
     pub fn lsn(&self) -> u64 {
         // SAFETY: a page starts with its header.
@@ -91,6 +108,30 @@ impl Page {
 
 /// What nextval takes; held during a call only.
 const LOCK: pg_sys::LOCKMODE = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
+
+/// Opens the sequence. Who waited for the lock of a transaction that dropped it and created the
+/// extension anew looks its name up again.
+///
+/// # Safety
+/// To be called in a transaction, under a guard.
+unsafe fn open() -> Result<pg_sys::Relation, Error> {
+    let mut tried = pg_sys::InvalidOid;
+    loop {
+        // SAFETY: the names are C strings; no relation has the oid 0.
+        let (oid, relation) = unsafe {
+            let schema = pg_sys::get_namespace_oid(c"snowid".as_ptr(), true);
+            let oid = pg_sys::get_relname_relid(c"high_water".as_ptr(), schema);
+            (oid, pg_sys::try_relation_open(oid, LOCK))
+        };
+        if !relation.is_null() {
+            return Ok(relation);
+        }
+        if oid == tried {
+            return Err(Error::MarkMissing);
+        }
+        tried = oid;
+    }
+}
 
 /// Where a sequence's page has its last value: the first column of its only tuple. None if it is not
 /// a sequence's page (`bufpage.h`, `itemid.h`, `htup_details.h`, `sequence.c`).
