@@ -6,6 +6,7 @@
 use crate::error::Error;
 use crate::{clock, interrupts};
 use pgrx::pg_sys;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether the record that ends at `lsn` is safe; position 0 always is.
 pub fn is(lsn: u64) -> bool {
@@ -27,10 +28,11 @@ pub fn wait(lsn: u64) -> Result<(), Error> {
     unsafe { pg_sys::XLogFlush(lsn) };
     let since = clock::monotonic_ns();
     while !is_confirmed(lsn) {
-        // Names that were taken away meanwhile are not seen before the statement ends.
+        // Only the session's own setting asks for it: that isn't read again before the statement ends.
         // SAFETY: a flag that a signal handler sets.
         let reloaded = unsafe { (&raw const pg_sys::ConfigReloadPending).read_volatile() } != 0;
-        if reloaded && clock::monotonic_ns() - since > PATIENCE_NS {
+        let patient = clock::monotonic_ns() - since < PATIENCE_NS;
+        if reloaded && !patient && !server_wants_confirmation() {
             return Err(Error::MarkUnconfirmed);
         }
         interrupts::sleep_ns(POLL_NS);
@@ -51,19 +53,31 @@ fn is_confirmed(lsn: u64) -> bool {
 }
 
 /// Whether commits wait for a synchronous standby. The server's view counts, since a session in a
-/// long statement may not have read its configuration again; where it doesn't say that they do, the
-/// session's own setting may.
+/// long statement may not have read its configuration again. Servers whose view cannot be told leave
+/// it to the session's own setting.
 fn wants_confirmation() -> bool {
-    /// In the byte behind the positions (`walsender_private.h`): the standbys are defined. Minor
-    /// releases before May 2025 have a boolean there, 0 or 1.
-    const SYNC_STANDBY_DEFINED: u8 = 1 << 1;
-    // SAFETY: settings, and a byte that the checkpointer stores.
-    unsafe {
-        if pg_sys::max_wal_senders == 0 {
-            return false;
-        }
-        let status = (&raw const (*pg_sys::WalSndCtl).lsn).add(1).cast::<u8>().read_volatile();
-        let names = pg_sys::SyncRepStandbyNames;
-        status & SYNC_STANDBY_DEFINED != 0 || !names.is_null() && *names != 0
+    /// The server's view can be told: it was seen to want it.
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    // SAFETY: settings of this backend.
+    let (senders, names) = unsafe { (pg_sys::max_wal_senders, pg_sys::SyncRepStandbyNames) };
+    if senders == 0 {
+        return false;
     }
+    if server_wants_confirmation() {
+        TOLD.store(true, Ordering::Relaxed);
+        return true;
+    }
+    // SAFETY: a setting's value is null or a C string.
+    !TOLD.load(Ordering::Relaxed) && !names.is_null() && unsafe { *names } != 0
+}
+
+/// Whether the checkpointer has noted that there are synchronous standbys.
+fn server_wants_confirmation() -> bool {
+    /// In the byte behind the positions (`walsender_private.h`). Minor releases before May 2025 have
+    /// a boolean there, 0 or 1, which says nothing here: 1 has another meaning in later ones.
+    const SYNC_STANDBY_DEFINED: u8 = 1 << 1;
+    // SAFETY: the structure stands in every backend, and has that byte in 15 to 18.
+    let status =
+        unsafe { (&raw const (*pg_sys::WalSndCtl).lsn).add(1).cast::<u8>().read_volatile() };
+    status & SYNC_STANDBY_DEFINED != 0
 }

@@ -77,11 +77,9 @@ my ($out, $err) = waits('names taken away', 'RESET synchronous_commit', sub {
 	$primary->append_conf('postgresql.conf', "synchronous_standby_names = ''");
 	$primary->reload;
 });
-like($err, qr/55000: no synchronous standby has confirmed the high-water mark/, 'names taken away: it ends with an error soon');
-is($out, '', 'names taken away: and gives no id');
+is($err, '', 'names taken away: the draw goes on');
+$ledger->note(split /\n/, $out);
 wait_until('the setting', sub { $session->query_safe('SHOW synchronous_standby_names') eq '' });
-$ledger->note($session->query_safe('SELECT next_id(1)'));
-pass('names taken away: the next one goes on');
 $primary->append_conf('postgresql.conf', "synchronous_standby_names = 'standby'");
 $primary->reload;
 wait_until('the setting', sub { $session->query_safe('SHOW synchronous_standby_names') eq 'standby' });

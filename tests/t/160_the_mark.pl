@@ -163,6 +163,15 @@ $node->safe_psql('postgres', "SELECT snowid.advance($ledger->{greatest}{7})");
 draw(7);
 $ledger->is_sound('created anew as the hint says');
 
+# --- Made unlogged ---
+
+$node->safe_psql('postgres', 'ALTER SEQUENCE snowid.high_water SET UNLOGGED');
+later(3000);
+like(refused($node, 7), qr/ERROR: +55000: sequence "snowid.high_water" is not logged\n.*HINT: /s, 'made unlogged: an error that says so, and what to do');
+$node->safe_psql('postgres', 'ALTER SEQUENCE snowid.high_water SET LOGGED');
+draw(7);
+$ledger->is_sound('logged again as the hint says');
+
 # --- Its file damaged ---
 
 for my $damage (

@@ -5,7 +5,7 @@ RESET client_min_messages;
 SET timezone = 'UTC';
 SET datestyle = 'ISO';
 
--- Every function, with its volatility (i: immutable, v: volatile), strictness and parallel label
+-- Every function, with its volatility (i: immutable, s: stable, v: volatile), strictness and parallel label
 -- (s: safe, u: unsafe)
 SELECT p.oid::regprocedure AS function, p.provolatile, p.proisstrict, p.proparallel
   FROM pg_extension e
@@ -14,7 +14,8 @@ SELECT p.oid::regprocedure AS function, p.provolatile, p.proisstrict, p.proparal
  WHERE e.extname = 'pg_snowid'
  ORDER BY p.oid::regprocedure::text COLLATE "C";
 
--- Functions that break the rule: what generates or administers is volatile, all else immutable;
+-- Functions that break the rule: what generates or administers is volatile, all else immutable,
+-- but for what depends on the time zone;
 -- all are strict but for bind_schema, whose arguments may be null; all are parallel safe but for
 -- what writes the catalogue or takes locks. No rows.
 CREATE FUNCTION pg_temp.mislabelled() RETURNS SETOF regprocedure LANGUAGE sql AS $$
@@ -24,7 +25,9 @@ SELECT p.oid::regprocedure
   JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
  WHERE e.extname = 'pg_snowid'
    AND (p.provolatile, p.proisstrict, p.proparallel) IS DISTINCT FROM (
-       CASE WHEN p.proname IN ('next_id', 'next_ids', 'snowflake_id', 'snowflake_ids')
+       CASE WHEN obj_description(p.oid, 'pg_proc') ~ '^(for plans|planner support)'
+            THEN CASE p.proname WHEN 'instant' THEN 's' ELSE 'i' END
+            WHEN p.proname IN ('next_id', 'next_ids', 'snowflake_id', 'snowflake_ids')
               OR p.pronamespace = 'snowid'::regnamespace THEN 'v' ELSE 'i' END::"char",
        p.proname <> 'bind_schema',
        CASE WHEN p.proname IN ('bind_schema', 'init_high_water', 'accept_clock') THEN 'u' ELSE 's' END::"char")

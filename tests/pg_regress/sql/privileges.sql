@@ -38,9 +38,10 @@ SELECT snowid.bind_schema('privileges_app', '2025-01-01 00:00:00+00');
 CREATE TABLE snowid.mine ();
 \echo :SQLSTATE
 RESET ROLE;
--- PUBLIC may call only what tells and changes nothing.
+-- PUBLIC may call only what tells and changes nothing: check_epoch, and what the planner puts into plans.
 SELECT p.oid::regprocedure FROM pg_proc p
- WHERE p.pronamespace = 'snowid'::regnamespace AND has_function_privilege('regress_snowid_user', p.oid, 'EXECUTE');
+ WHERE p.pronamespace = 'snowid'::regnamespace AND has_function_privilege('regress_snowid_user', p.oid, 'EXECUTE')
+ ORDER BY p.oid::regprocedure::text COLLATE "C";
 SELECT c.oid::regclass FROM pg_class c
  WHERE c.relnamespace = 'snowid'::regnamespace AND has_table_privilege('regress_snowid_user', c.oid, 'SELECT, INSERT, UPDATE, DELETE');
 
