@@ -10,4 +10,13 @@ GRANT SELECT ON snowid.generators, snowid.status TO pg_monitor;
 -- bind_schema runs it as its caller; it tells nothing that the caller doesn't know.
 GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz) TO PUBLIC;
 
+-- The planner puts these into everyone's plans; they compute from their arguments (and the time zone).
+GRANT EXECUTE ON FUNCTION
+    snowid.last_id_before(timestamptz), snowid.last_id_before(timestamptz, timestamptz),
+    snowid.last_id_until(timestamptz), snowid.last_id_until(timestamptz, timestamptz),
+    snowid.last_snowflake_before(timestamptz), snowid.last_snowflake_before(timestamptz, timestamptz),
+    snowid.last_snowflake_until(timestamptz), snowid.last_snowflake_until(timestamptz, timestamptz),
+    snowid.range_start(bigint, bigint), snowid.recheck(boolean), snowid.hand_down(boolean),
+    snowid.instant(date), snowid.instant(timestamp) TO PUBLIC;
+
 SELECT snowid.init_high_water();

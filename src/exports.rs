@@ -4,6 +4,7 @@
 use crate::abi::{VERSION_1, call, call_set};
 use crate::functions::generate::Block;
 use crate::functions::{admin, compose, decode, generate};
+use crate::planner::functions as planner;
 use pgrx::pg_sys::{Datum, FunctionCallInfo, Pg_finfo_record};
 
 macro_rules! export {
@@ -68,3 +69,24 @@ export!(pg_finfo_snowid_init_high_water, snowid_init_high_water, |f| {
 });
 export!(pg_finfo_snowid_accept_clock, snowid_accept_clock, |f| call(f, admin::accept_clock));
 export!(pg_finfo_snowid_check_epoch, snowid_check_epoch, |f| call(f, admin::check_epoch));
+
+export!(pg_finfo_snowid_planner_support, snowid_planner_support, |f| call(f, planner::support));
+export!(pg_finfo_snowid_last_id_before, snowid_last_id_before, |f| {
+    call(f, planner::last_id_before)
+});
+export!(pg_finfo_snowid_last_id_until, snowid_last_id_until, |f| call(f, planner::last_id_until));
+export!(pg_finfo_snowid_last_snowflake_before, snowid_last_snowflake_before, |f| {
+    call(f, planner::last_snowflake_before)
+});
+export!(pg_finfo_snowid_last_snowflake_until, snowid_last_snowflake_until, |f| {
+    call(f, planner::last_snowflake_until)
+});
+export!(pg_finfo_snowid_range_start, snowid_range_start, |f| call(f, planner::range_start));
+export!(pg_finfo_snowid_recheck, snowid_recheck, |f| call(f, planner::same));
+export!(pg_finfo_snowid_hand_down, snowid_hand_down, |f| call(f, planner::same));
+export!(pg_finfo_snowid_instant_of_date, snowid_instant_of_date, |f| {
+    call(f, planner::instant_of_date)
+});
+export!(pg_finfo_snowid_instant_of_timestamp, snowid_instant_of_timestamp, |f| {
+    call(f, planner::instant_of_timestamp)
+});

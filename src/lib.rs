@@ -4,6 +4,7 @@
 //!
 //! - `exports`: the C symbols that the SQL definitions (`sql/*.sql`) refer to
 //! - `functions`: their bodies, thin: generate, compose, decode, admin
+//! - `planner`: conditions on `id_timestamp(id)` use the index on id
 //! - `generator`: draws from a shard's cell, and the waiting
 //! - `high_water`: the bound on disk that lets no id repeat after a crash
 //! - `arguments`: the checks of what SQL hands in
@@ -24,6 +25,7 @@ mod functions;
 mod generator;
 mod high_water;
 mod interrupts;
+mod planner;
 mod settings;
 mod shared;
 mod sql;
@@ -36,6 +38,7 @@ mod tests;
 extern "C-unwind" fn _PG_init() {
     settings::define();
     shared::request();
+    planner::install();
 }
 
 /// What `cargo pgrx test` asks for.

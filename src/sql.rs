@@ -7,5 +7,6 @@ extension_sql_file!("../sql/generate.sql", name = "generate", bootstrap);
 extension_sql_file!("../sql/compose.sql", name = "compose", requires = ["generate"]);
 extension_sql_file!("../sql/decode.sql", name = "decode", requires = ["compose"]);
 extension_sql_file!("../sql/admin.sql", name = "admin", requires = ["decode"]);
-extension_sql_file!("../sql/bind.sql", name = "bind", requires = ["admin"]);
+extension_sql_file!("../sql/planner.sql", name = "planner", requires = ["admin"]);
+extension_sql_file!("../sql/bind.sql", name = "bind", requires = ["planner"]);
 extension_sql_file!("../sql/grants.sql", name = "grants", requires = ["bind"], finalize);
