@@ -3,13 +3,17 @@
 //! Of conditions that are joined by AND, those on one id are taken together. With instants that are
 //! known they become the exact range of ids and are replaced by it:
 //!
-//!     id_timestamp(id) >= '2026-01-01' AND id_timestamp(id) < '2026-02-01'
-//!     id >= 3971046231244800000 AND id < 3993514278912000000
+//! ```text
+//! id_timestamp(id) >= '2026-01-01' AND id_timestamp(id) < '2026-02-01'
+//! id >= 3971046231244800000 AND id < 3993514278912000000
+//! ```
 //!
 //! Instants that are known only when the query runs become bounds that are computed then:
 //!
-//!     id_timestamp(id) < now()
-//!     id <= snowid.last_id_before(now()) AND snowid.recheck(id_timestamp(id) < now())
+//! ```text
+//! id_timestamp(id) < now()
+//! id <= snowid.last_id_before(now()) AND snowid.recheck(id_timestamp(id) < now())
+//! ```
 //!
 //! Why the recheck? Ids are ordered by time as unsigned numbers, and an index orders them as signed
 //! ones, where those with the sign bit come first. No generator makes them, but a table may hold
