@@ -16,6 +16,9 @@ demo-stop: ## stop the demo's server and remove it
 test: ## run all tests; PG=17 or PG=18 runs the servers' tests on that major
 	@scripts/test $(PG)
 
+bench: ## measure against what a server brings (9 minutes); QUICK=1 only sees that it works
+	@scripts/bench $(PG)
+
 lint: ## check formatting, and that clippy has nothing to say
 	@scripts/lint $(PG)
 
@@ -34,4 +37,4 @@ package: ## make an archive for other servers like that of PG_CONFIG
 clean: ## remove all that was built here
 	@cargo clean
 
-.PHONY: help demo demo-stop test lint typecheck install installcheck package clean
+.PHONY: help demo demo-stop test bench lint typecheck install installcheck package clean

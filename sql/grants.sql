@@ -2,6 +2,8 @@
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA snowid FROM PUBLIC;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA snowid TO @extowner@ WITH GRANT OPTION;
+-- The clock is the whole server's: for superusers only.
+REVOKE EXECUTE ON FUNCTION snowid.accept_clock() FROM @extowner@;
 GRANT SELECT ON snowid.generators, snowid.status TO @extowner@ WITH GRANT OPTION;
 -- So that its pg_dump can read the mark, and its pg_restore set it.
 GRANT SELECT, UPDATE ON SEQUENCE snowid.high_water TO @extowner@;
@@ -16,7 +18,7 @@ GRANT EXECUTE ON FUNCTION
     snowid.last_id_until(timestamptz), snowid.last_id_until(timestamptz, timestamptz),
     snowid.last_snowflake_before(timestamptz), snowid.last_snowflake_before(timestamptz, timestamptz),
     snowid.last_snowflake_until(timestamptz), snowid.last_snowflake_until(timestamptz, timestamptz),
-    snowid.range_start(bigint, bigint), snowid.recheck(boolean), snowid.hand_down(boolean),
+    snowid.range_start(bigint, bigint), snowid.recheck(boolean),
     snowid.instant(date), snowid.instant(timestamp) TO PUBLIC;
 
 SELECT snowid.init_high_water();

@@ -64,12 +64,6 @@ CREATE FUNCTION snowid.recheck(condition boolean) RETURNS boolean
 COMMENT ON FUNCTION snowid.recheck(boolean) IS
     'for plans: the condition, whose share of the rows the planner knows from conditions on the ID';
 
-CREATE FUNCTION snowid.hand_down(conditions boolean) RETURNS boolean
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF SUPPORT snowid.planner_support
-    AS 'MODULE_PATHNAME', 'snowid_hand_down';
-COMMENT ON FUNCTION snowid.hand_down(boolean) IS
-    'for plans: the conditions, which the planner hands down from a UNION ALL to each of its tables';
-
 -- STABLE: these depend on TimeZone, as comparing a timestamptz with such a value does.
 CREATE FUNCTION snowid.instant(value date) RETURNS timestamptz
     LANGUAGE c STABLE STRICT PARALLEL SAFE LEAKPROOF AS 'MODULE_PATHNAME', 'snowid_instant_of_date';

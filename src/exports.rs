@@ -83,7 +83,6 @@ export!(pg_finfo_snowid_last_snowflake_until, snowid_last_snowflake_until, |f| {
 });
 export!(pg_finfo_snowid_range_start, snowid_range_start, |f| call(f, planner::range_start));
 export!(pg_finfo_snowid_recheck, snowid_recheck, |f| call(f, planner::same));
-export!(pg_finfo_snowid_hand_down, snowid_hand_down, |f| call(f, planner::same));
 export!(pg_finfo_snowid_instant_of_date, snowid_instant_of_date, |f| {
     call(f, planner::instant_of_date)
 });

@@ -103,16 +103,22 @@ fn entry(block: &'static Block, oid: u32) -> Option<&'static Database> {
     if let Some(entry) = find(oid) {
         return Some(entry);
     }
-    // Before the lock, since it reads the catalog.
-    let dropped = if find(0).is_none() { dropped_database(block) } else { None };
-    with_init_lock(|| {
-        find(oid).or_else(|| {
-            let entry = find(0).or_else(|| find(dropped?))?;
-            entry.forget();
-            entry.oid.store(oid, Ordering::Release);
-            Some(entry)
-        })
-    })
+    loop {
+        // Before the lock, since it reads the catalog. Another may reuse that entry meanwhile: then
+        // the next one.
+        let dropped = if find(0).is_none() { dropped_database(block) } else { None };
+        let entry = with_init_lock(|| {
+            find(oid).or_else(|| {
+                let entry = find(0).or_else(|| find(dropped?))?;
+                entry.forget();
+                entry.oid.store(oid, Ordering::Release);
+                Some(entry)
+            })
+        });
+        if entry.is_some() || dropped.is_none() {
+            return entry;
+        }
+    }
 }
 
 /// The oid of an entry whose database exists no more: none of its sessions can be left.

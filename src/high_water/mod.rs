@@ -28,12 +28,21 @@ use std::sync::atomic::Ordering;
 /// Sees to it that an id of `ms` may be drawn; returns the ceiling below which the caller may now
 /// draw. To be called under a guard.
 pub fn attend(database: &Database, ms: UnixMs) -> Result<UnixMs, Error> {
+    // Where a flush takes longer than a raise leads, as with a slow standby, the next one leads more.
+    let mut lead = LEAD;
     loop {
-        match attend_once(database, ms)? {
+        match attend_once(database, ms, lead)? {
             Attended::Covered { ceiling } => return Ok(ceiling),
+            Attended::Uncommitted { ceiling, lsn } => {
+                durable::wait(lsn)?;
+                return Ok(ceiling);
+            }
             Attended::Unflushed { lsn } => {
+                let since = clock::monotonic_ns();
                 database.flush_waits.fetch_add(1, Ordering::Relaxed);
                 durable::wait(lsn)?;
+                let waited = ((clock::monotonic_ns() - since) / 1_000_000) as i64;
+                lead = LEAD + (2 * waited).min(settings::max_clock_regression());
             }
         }
     }
@@ -41,27 +50,28 @@ pub fn attend(database: &Database, ms: UnixMs) -> Result<UnixMs, Error> {
 
 enum Attended {
     Covered { ceiling: UnixMs },
+    Uncommitted { ceiling: UnixMs, lsn: u64 },
     Unflushed { lsn: u64 },
 }
 
 /// Attends under the page's lock.
-fn attend_once(database: &Database, ms: UnixMs) -> Result<Attended, Error> {
+fn attend_once(database: &Database, ms: UnixMs, lead: i64) -> Result<Attended, Error> {
     let mut page = Page::lock()?;
     let ceiling = database.ceiling.load(Ordering::Relaxed);
     let result = if ms < ceiling {
         Ok(Attended::Covered { ceiling })
     } else {
         let now = clock::unix_ms();
-        check_clock(page.mark(), now).map(|()| {
+        check_clock(database, page.mark(), now).map(|()| {
+            let now = now + lead - LEAD;
             if page.is_uncommitted() {
-                let ceiling = raise_uncommitted(database, &mut page, ms, now);
-                return Attended::Covered { ceiling };
+                let (ceiling, lsn) = raise_uncommitted(database, &mut page, ms, now);
+                return Attended::Uncommitted { ceiling, lsn };
             }
             let mark = raise_if_due(database, &mut page, ms, now);
-            let ceiling = mark.ceiling(ms);
-            database.ceiling.store(ceiling, Ordering::Release);
+            database.ceiling.store(mark.ceiling(ms), Ordering::Release);
             if mark.covers(ms) {
-                Attended::Covered { ceiling }
+                Attended::Covered { ceiling: mark.durable }
             } else {
                 Attended::Unflushed { lsn: database.lsn.load(Ordering::Relaxed) }
             }
@@ -76,16 +86,26 @@ fn attend_once(database: &Database, ms: UnixMs) -> Result<Attended, Error> {
 pub fn init(database: &Database) -> Result<(), Error> {
     let mut page = Page::lock()?;
     let now = clock::unix_ms();
-    raise_uncommitted(database, &mut page, now, now);
+    let raised = check_clock(database, page.mark(), now)
+        .map(|()| raise_uncommitted(database, &mut page, now, now));
     page.release();
-    Ok(())
+    raised.and_then(|(_, lsn)| durable::wait(lsn))
 }
 
 /// Takes the clock as it is for right, however far it is from what was expected.
 pub fn accept_clock(database: &Database) -> Result<(), Error> {
     let Some(block) = shared::look() else { return Ok(()) };
-    block.clock.0.store(clock::unix_ms() - clock::boot_ms(), Ordering::Relaxed);
-    attend(database, clock::unix_ms()).map(|_| ())
+    let now = clock::unix_ms();
+    block.clock.0.store(now - clock::boot_ms(), Ordering::Relaxed);
+    let mut page = Page::lock()?;
+    if page.is_uncommitted() {
+        raise_uncommitted(database, &mut page, now, now);
+    } else {
+        raise_if_due(database, &mut page, now, now);
+        database.ceiling.store(0, Ordering::Release);
+    }
+    page.release();
+    Ok(())
 }
 
 /// Carries out what the rules say for a caller that wants an id of `ms`; all but the ceiling, which
@@ -114,38 +134,41 @@ fn raise_if_due(database: &Database, page: &mut Page, ms: UnixMs, now: UnixMs) -
     mark
 }
 
-/// The same on a sequence that this transaction has created; returns its ceiling.
-fn raise_uncommitted(database: &Database, page: &mut Page, ms: UnixMs, now: UnixMs) -> UnixMs {
+/// The same on a sequence that this transaction has created; returns its ceiling, and what to flush.
+fn raise_uncommitted(
+    database: &Database,
+    page: &mut Page,
+    ms: UnixMs,
+    now: UnixMs,
+) -> (UnixMs, u64) {
     let written = database.written.load(Ordering::Relaxed);
-    let mut mark = page.mark();
+    let (mut mark, mut lsn) = (page.mark(), page.lsn());
     if mark <= ms || mark < written - 1 {
         mark = written.max(now + LEAD).max(ms + STEP);
-        page.raise(mark);
+        lsn = page.raise(mark);
         database.raises.fetch_add(1, Ordering::Relaxed);
     }
     database.durable.store(0, Ordering::Relaxed);
-    database.written.store(written.max(mark + 1), Ordering::Relaxed);
+    database.written.store(written.max(mark.saturating_add(1)), Ordering::Relaxed);
     database.ceiling.store(0, Ordering::Release);
-    mark
+    (mark, lsn)
 }
 
 /// Refuses a clock that cannot be right: a mark raised by it would hold ids up for years once it is
 /// set right. While the server runs, the time since boot tells a jump from elapsed time, unless the
-/// mark bears the clock out; at a start there is only the mark.
-fn check_clock(mark: UnixMs, now: UnixMs) -> Result<(), Error> {
+/// mark bears the clock out; at the first look since a start there is only the mark.
+fn check_clock(database: &Database, mark: UnixMs, now: UnixMs) -> Result<(), Error> {
     let Some(block) = shared::look() else { return Ok(()) };
     let offset = now - clock::boot_ms();
     let known = block.clock.0.load(Ordering::Relaxed);
-    if known == 0 {
-        let tolerated = settings::max_downtime();
-        if mark > page::NEVER_USED && now - mark > tolerated {
-            return Err(Error::ClockPastMark { now, mark, tolerated });
-        }
-    } else {
-        let tolerated = settings::max_clock_jump();
-        if offset - known > tolerated && now - mark > tolerated {
-            return Err(Error::ClockJumped { now, expected: now - offset + known, tolerated });
-        }
+    let tolerated = settings::max_clock_jump();
+    if known != 0 && offset - known > tolerated && now - mark > tolerated {
+        return Err(Error::ClockJumped { now, expected: now - offset + known, tolerated });
+    }
+    let first_look = database.written.load(Ordering::Relaxed) == 0;
+    let tolerated = settings::max_downtime();
+    if first_look && mark > page::NEVER_USED && now - mark > tolerated {
+        return Err(Error::ClockPastMark { now, mark, tolerated });
     }
     // A clock that goes back leaves what is known, so that it may come back.
     block.clock.0.fetch_max(offset, Ordering::Relaxed);

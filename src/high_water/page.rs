@@ -23,6 +23,7 @@ pub struct Page {
     image: *mut u8,
     /// Where in it the mark is.
     offset: usize,
+    uncommitted: bool,
 }
 
 impl Page {
@@ -44,13 +45,16 @@ impl Page {
                 pg_sys::relation_close(relation, LOCK);
                 return Err(error);
             }
+            // Before the buffer's lock, since it reads the catalog.
+            let uncommitted = is_uncommitted(relation);
             let buffer = pg_sys::ReadBuffer(relation, 0);
             pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32);
             let change = pg_sys::GenericXLogStart(relation);
             let image = pg_sys::GenericXLogRegisterBuffer(change, buffer, 0).cast::<u8>();
             let bytes = std::slice::from_raw_parts(image, pg_sys::BLCKSZ as usize);
             let offset = offset_of_mark(bytes);
-            let page = Self { relation, buffer, change, image, offset: offset.unwrap_or(0) };
+            let offset_or_0 = offset.unwrap_or(0);
+            let page = Self { relation, buffer, change, image, offset: offset_or_0, uncommitted };
             if offset.is_none() {
                 page.release();
                 return Err(Error::MarkDamaged);
@@ -70,21 +74,15 @@ impl Page {
         unsafe {
             self.image.add(self.offset).cast::<i64>().write_unaligned(mark);
             let change = std::mem::replace(&mut self.change, std::ptr::null_mut());
+            self.image = std::ptr::null_mut();
             pg_sys::GenericXLogFinish(change)
         }
     }
 
-    /// Whether the current transaction has created the sequence, or given it new storage.
+    /// Whether the current transaction may have created the sequence, or given it new storage: then
+    /// its mark may yet vanish.
     pub fn is_uncommitted(&self) -> bool {
-        // SAFETY: the relation is open.
-        unsafe {
-            let relation = &*self.relation;
-            #[cfg(feature = "pg15")]
-            let new_storage = relation.rd_firstRelfilenodeSubid;
-            #[cfg(not(feature = "pg15"))]
-            let new_storage = relation.rd_firstRelfilelocatorSubid;
-            relation.rd_createSubid != 0 || new_storage != 0
-        }
+        self.uncommitted
     }
 
     /// The WAL position of the last change to the page before it was locked.
@@ -108,6 +106,33 @@ impl Page {
 
 /// What nextval takes; held during a call only.
 const LOCK: pg_sys::LOCKMODE = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
+
+/// Whether the current transaction has created the relation, given it new storage, or changed its row
+/// in pg_class, which alone a parallel worker can see of its leader's work.
+///
+/// # Safety
+/// The relation is open.
+unsafe fn is_uncommitted(relation: pg_sys::Relation) -> bool {
+    // SAFETY: as the caller says; the row is held while it is read.
+    unsafe {
+        let relation = &*relation;
+        #[cfg(feature = "pg15")]
+        let new_storage = relation.rd_firstRelfilenodeSubid;
+        #[cfg(not(feature = "pg15"))]
+        let new_storage = relation.rd_firstRelfilelocatorSubid;
+        if relation.rd_createSubid != 0 || new_storage != 0 {
+            return true;
+        }
+        let key = pg_sys::Datum::from(relation.rd_id);
+        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as i32, key);
+        if row.is_null() {
+            return true;
+        }
+        let creator = (*(*row).t_data).t_choice.t_heap.t_xmin;
+        pg_sys::ReleaseSysCache(row);
+        pg_sys::TransactionIdIsCurrentTransactionId(creator)
+    }
+}
 
 /// Opens the sequence. Who waited for the lock of a transaction that dropped it and created the
 /// extension anew looks its name up again.

@@ -23,7 +23,6 @@ unsafe extern "C-unwind" {
     fn snowid_instant_of_date(fcinfo: FunctionCallInfo) -> Datum;
     fn snowid_instant_of_timestamp(fcinfo: FunctionCallInfo) -> Datum;
     fn snowid_recheck(fcinfo: FunctionCallInfo) -> Datum;
-    fn snowid_hand_down(fcinfo: FunctionCallInfo) -> Datum;
 }
 
 type Function = unsafe extern "C-unwind" fn(FunctionCallInfo) -> Datum;
@@ -78,35 +77,6 @@ pub fn reading(expression: Node) -> Option<(Clock, Node)> {
         return None;
     }
     Some((Clock { layout, epoch, argument, schema: schema(function) }, id))
-}
-
-/// A function in the expression that reads the time of an id.
-pub fn reader_in(expression: Node) -> Option<Oid> {
-    let mut reader = None;
-    expression.calls(&mut |function| {
-        reader = layout(function).map(|_| function);
-        reader.is_some()
-    });
-    reader
-}
-
-/// Conditions that `is_handed_down`, as a function that reads the time of an id finds the wrapping.
-pub fn hand_down(reader: Oid, conditions: Node) -> Option<Node> {
-    call(schema(reader), c"hand_down", snowid_hand_down, pg_sys::BOOLOID, &[conditions])
-}
-
-/// Whether the expression is made by `hand_down`. By its name too: a compiler may give functions that
-/// do the same, as this and `recheck` do, one address.
-pub fn is_handed_down(expression: Node) -> bool {
-    expression.call().is_some_and(|(function, _)| {
-        // SAFETY: catalog look-ups of a function that exists, and so has a name. Few have a support
-        // function; only those are looked at closely.
-        unsafe {
-            pg_sys::get_func_support(function) != pg_sys::InvalidOid
-                && leads_to(function, snowid_hand_down)
-                && CStr::from_ptr(pg_sys::get_func_name(function)) == c"hand_down"
-        }
-    })
 }
 
 /// The schema of our functions for plans: that of the support function.

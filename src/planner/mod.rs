@@ -15,7 +15,6 @@
 //! - `condition`: the rewriting
 //! - `table`: what is known of the table
 //! - `known`: our functions in the catalog
-//! - `union`: the tables of a UNION ALL
 //! - `nodes`: expression trees
 #![allow(unsafe_code)]
 
@@ -24,7 +23,6 @@ pub mod functions;
 mod known;
 mod nodes;
 mod table;
-mod union;
 
 use crate::abi::guarded;
 use nodes::Node;
@@ -45,21 +43,6 @@ pub fn install() {
         PREVIOUS.set(pg_sys::get_relation_info_hook);
         pg_sys::get_relation_info_hook = Some(relation_info);
     }
-}
-
-/// PostgreSQL asks for something simpler than a call of one of the functions that have our support.
-///
-/// # Safety
-/// As it asks.
-unsafe fn simplify(root: *mut PlannerInfo, call: Node) -> Option<Node> {
-    if known::is_handed_down(call) {
-        let (_, args) = call.call()?;
-        // SAFETY: as the caller says.
-        return Some(unsafe { union::unwrap(root, *args.first()?) });
-    }
-    // Not by itself.
-    SEEN.set(true);
-    None
 }
 
 /// The planner has asked what is known of a table. Nothing here needs dropping when the other hook
@@ -88,13 +71,9 @@ unsafe extern "C-unwind" fn relation_info(
 unsafe fn rewrite_for(root: *mut PlannerInfo, oid: Oid, rel: *mut RelOptInfo) {
     // SAFETY: as the caller says; plans without a query (CLUSTER) have no jointree.
     unsafe {
-        match (*rel).reloptkind {
-            pg_sys::RelOptKind::RELOPT_BASEREL => {
-                let mut table = Table::new(root, rel, oid);
-                walk((*(*root).parse).jointree.cast(), &mut table);
-            }
-            pg_sys::RelOptKind::RELOPT_OTHER_MEMBER_REL => union::wrap_for(root, rel),
-            _ => {}
+        if (*rel).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
+            let mut table = Table::new(root, rel, oid);
+            walk((*(*root).parse).jointree.cast(), &mut table);
         }
     }
 }

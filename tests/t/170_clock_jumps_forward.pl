@@ -106,6 +106,19 @@ is(refused($node, 6), '', 'set right: ids go on by themselves');
 $node->safe_psql('postgres', 'SELECT snowid.accept_clock()');
 is(refused($node, 7, 'another'), '', 'in the other database as well');
 
+# --- A database that is new vouches for no clock ---
+
+$clock->runs($ahead + 5000 * $DAY);
+$node->safe_psql('postgres', 'CREATE DATABASE new_1; ');
+$node->safe_psql('postgres', 'CREATE DATABASE new_2');
+like(error_of($node, 'new_1', 'CREATE EXTENSION pg_snowid'), $JUMPED, 'jumped: an extension cannot be created');
+like(refused($node, 6), $JUMPED, 'and others stay refused');
+restart($ahead + 5000 * $DAY);
+$node->safe_psql('new_2', 'CREATE EXTENSION pg_snowid');
+like(refused($node, 6), $PAST_MARK, 'started so: a database of before goes by its own mark, whatever a new one took for right');
+restart($ahead + 30_000);
+is(refused($node, 6), '', 'set right: ids go on by themselves');
+
 # --- The setting ---
 
 $node->append_conf('postgresql.conf', "pg_snowid.max_clock_jump = '1h'\npg_snowid.max_downtime = '1d'");
