@@ -1,9 +1,12 @@
 -- Who may do what in the schema snowid.
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA snowid FROM PUBLIC;
-GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA snowid TO @extowner@ WITH GRANT OPTION;
--- The clock is the whole server's: for superusers only.
-REVOKE EXECUTE ON FUNCTION snowid.accept_clock() FROM @extowner@;
+-- Not accept_clock: the clock is the whole server's, for superusers only.
+GRANT EXECUTE ON FUNCTION
+    snowid.bind_schema(text, timestamptz, integer, boolean),
+    snowid.advance(bigint), snowid.advance(bigint, timestamptz),
+    snowid.advance_snowflake(bigint), snowid.advance_snowflake(bigint, timestamptz),
+    snowid.read_generators(), snowid.read_status() TO @extowner@ WITH GRANT OPTION;
 GRANT SELECT ON snowid.generators, snowid.status TO @extowner@ WITH GRANT OPTION;
 -- So that its pg_dump can read the mark, and its pg_restore set it.
 GRANT SELECT, UPDATE ON SEQUENCE snowid.high_water TO @extowner@;

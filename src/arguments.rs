@@ -50,7 +50,7 @@ pub fn elapsed(instant: PgMicros, epoch: Epoch, layout: Layout) -> Result<u64, E
     let elapsed = u64::try_from(epoch.elapsed(instant))
         .map_err(|_| Error::InstantBeforeEpoch { instant, epoch: epoch.unix_ms() })?;
     if elapsed > layout.elapsed_max() {
-        let last = epoch.unix_ms() + layout.elapsed_max() as i64;
+        let last = epoch.plus(layout.elapsed_max());
         return Err(Error::InstantPastLast { instant, last });
     }
     Ok(elapsed)

@@ -82,6 +82,9 @@ pub enum Error {
 const SYNC_CLOCK: &str = "Check that the system clock is right and synchronized. Generating goes on \
     by itself once the clock is near that time; \"pg_snowid.max_clock_regression\" sets how near.";
 
+const RECREATE: &str = "Create the extension again: DROP EXTENSION pg_snowid, \
+    CREATE EXTENSION pg_snowid, then call snowid.advance with the greatest ID of each shard.";
+
 const ACCEPT_CLOCK: &str = "Set the clock right. If it is right, an administrator says so with \
     SELECT snowid.accept_clock().";
 
@@ -207,15 +210,13 @@ impl Error {
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "sequence \"snowid.high_water\" does not exist",
                 "Without the high-water mark IDs could repeat after a crash.",
-                "Create the extension again: DROP EXTENSION pg_snowid, CREATE EXTENSION pg_snowid, \
-                 then call snowid.advance with the greatest ID of each shard.",
+                RECREATE,
             ),
             Self::MarkDamaged => report(
                 ERRCODE_DATA_CORRUPTED,
                 "sequence \"snowid.high_water\" is damaged",
                 "Its page does not hold a sequence.",
-                "Create the extension again: DROP EXTENSION pg_snowid, CREATE EXTENSION pg_snowid, \
-                 then call snowid.advance with the greatest ID of each shard.",
+                RECREATE,
             ),
             Self::MarkUnlogged => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,

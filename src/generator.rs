@@ -126,7 +126,7 @@ impl Generator {
 
     #[inline]
     fn newest(&self) -> UnixMs {
-        self.epoch.unix_ms() + self.layout.elapsed_max() as i64
+        self.epoch.plus(self.layout.elapsed_max())
     }
 
     fn error(&self, refusal: Refusal) -> Error {

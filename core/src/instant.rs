@@ -51,11 +51,17 @@ impl Epoch {
         self.0
     }
 
+    /// The millisecond so many after the epoch.
+    #[inline]
+    pub const fn plus(self, elapsed: u64) -> UnixMs {
+        // At most 2^42 ms of elapsed time and 2^53 ms of epoch: no overflow.
+        self.0 + elapsed as i64
+    }
+
     /// The instant so many milliseconds after the epoch; None where timestamptz ends.
     #[inline]
     pub const fn instant(self, elapsed: u64) -> Option<PgMicros> {
-        // At most 2^42 ms of elapsed time and 2^53 ms of epoch: no overflow.
-        pg_micros(self.0 + elapsed as i64)
+        pg_micros(self.plus(elapsed))
     }
 
     /// Whole milliseconds from the epoch to a finite instant, negative before it.

@@ -2,7 +2,8 @@
 //! next id follows from the last one. It knows nothing of PostgreSQL, reads no clock and takes no
 //! lock; the time is always an argument, so that every clock story is a plain test.
 //!
-//! Imports run one way: `cell` uses `step`; `step`, `wait` and `mark` use `instant`; `layout` stands alone.
+//! Imports run one way: `cell` uses `step`; `step`, `wait`, `mark` and `range` use `instant`, and
+//! `range` uses `layout`.
 
 pub mod cell;
 pub mod instant;

@@ -39,7 +39,7 @@ fn advance_past(id: i64, generator: Generator) -> Result<i64, Error> {
     if id < 0 {
         return Err(Error::NegativeId { id });
     }
-    let ms = epoch.unix_ms() + layout.elapsed(id as u64) as i64;
+    let ms = epoch.plus(layout.elapsed(id as u64));
     let (now, tolerated) = (clock::unix_ms(), settings::max_clock_regression());
     if ms - now > tolerated {
         return Err(Error::AdvanceTooFar { ms, now, tolerated });
@@ -55,7 +55,7 @@ fn advance_past(id: i64, generator: Generator) -> Result<i64, Error> {
     } else {
         (last.ms() + 1, 0)
     };
-    let newest = epoch.unix_ms() + layout.elapsed_max() as i64;
+    let newest = epoch.plus(layout.elapsed_max());
     if ms > newest {
         Err(Error::Exhausted { last: newest })
     } else {
@@ -199,7 +199,7 @@ fn last_id(cell: &'static Cell, layout: Layout, node: u32, epoch: Epoch) -> Opti
 
 /// The first instant for which the epoch has no id.
 fn exhausts_at(layout: Layout, epoch: Epoch) -> Option<TimestampWithTimeZone> {
-    timestamp(epoch.unix_ms() + layout.elapsed_max() as i64 + 1)
+    timestamp(epoch.plus(layout.elapsed_max() + 1))
 }
 
 fn timestamp(ms: UnixMs) -> Option<TimestampWithTimeZone> {

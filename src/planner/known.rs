@@ -12,6 +12,7 @@ use snowid_core::layout::{INSTAGRAM, Layout, TWITTER};
 use snowid_core::range::{self, Comparison};
 use std::ffi::CStr;
 
+// SAFETY: they are those of `exports`.
 unsafe extern "C-unwind" {
     fn snowid_id_timestamp(fcinfo: FunctionCallInfo) -> Datum;
     fn snowid_snowflake_timestamp(fcinfo: FunctionCallInfo) -> Datum;

@@ -7,8 +7,8 @@ use pgrx::pg_sys::{self, Oid};
 use std::ffi::c_int;
 use std::ptr;
 
+// SAFETY: declared so in utils/partcache.h, which pgrx leaves out.
 unsafe extern "C-unwind" {
-    // utils/partcache.h, which pgrx leaves out.
     fn RelationGetPartitionQual(relation: pg_sys::Relation) -> *mut pg_sys::List;
 }
 

@@ -60,13 +60,15 @@ is(mark(), $now + 2000, 'to 2 s ahead');
 is(draw($now + 999, 1, 5), $now + 999, 'ids go on');
 is(counts(), '1 1', 'without another');
 # The WAL writer, which a raise wakes, would write it out: enough for it to outlive a server's death.
-kill STOP => $session->query_safe("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
+my $writer = $session->query_safe("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
+kill STOP => $writer;
 is(draw($now + 1000, 1, 5), $now + 1000, 'a second later too');
 is(counts(), '2 1', 'with a raise that nobody waits for');
 is(mark(), $now + 3000, 'to 2 s ahead again');
 is(draw($now + 1999, 1, 5), $now + 1999, 'up to the last millisecond below the old mark');
 is(counts(), '2 1', 'nobody has waited');
 is(unflushed(), 't', 'and the raise is still not on disk');
+kill KILL => $writer;    # asleep it would not hear that the server ends
 crash($now + 500);
 is(mark(), $now + 2000, 'the raise is lost in a crash');
 cmp_ok(draw($now + 500, 1, 3000), '>=', $now + 2000, 'ids start at the mark that was on disk, above all that were given');
