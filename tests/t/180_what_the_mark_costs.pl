@@ -47,6 +47,8 @@ DO \$\$ BEGIN
 END \$\$
 SQL
 finish_all(start_together($node, map { [ 'postgres', $_ ] } @jobs));
+# A commit, which flushes the last raise: only what is flushed can be read.
+$node->safe_psql('postgres', "SELECT pg_logical_emit_message(true, 'test', '')");
 my ($raises_then, $waits_then, $to) = counts();
 my $seconds = $node->safe_psql('postgres', "SELECT extract(epoch FROM clock_timestamp() - '$end' + interval '11 seconds')");
 my @written = records($from, $to);
