@@ -124,8 +124,9 @@ impl Generator {
         }
     }
 
+    /// The last millisecond of the epoch.
     #[inline]
-    fn newest(&self) -> UnixMs {
+    pub fn newest(&self) -> UnixMs {
         self.epoch.plus(self.layout.elapsed_max())
     }
 

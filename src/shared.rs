@@ -123,8 +123,8 @@ fn entry(block: &'static Block, oid: u32) -> Option<&'static Database> {
 
 /// The oid of an entry whose database exists no more: none of its sessions can be left.
 fn dropped_database(block: &Block) -> Option<u32> {
-    let oids = block.databases.iter().map(|entry| entry.oid.load(Ordering::Relaxed));
-    oids.into_iter().find(|&oid| {
+    let mut oids = block.databases.iter().map(|entry| entry.oid.load(Ordering::Relaxed));
+    oids.find(|&oid| {
         let key = pg_sys::Datum::from(oid);
         let none = pg_sys::Datum::from(0usize);
         // SAFETY: a catalog look-up in a transaction, under a guard.

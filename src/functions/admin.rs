@@ -55,9 +55,8 @@ fn advance_past(id: i64, generator: Generator) -> Result<i64, Error> {
     } else {
         (last.ms() + 1, 0)
     };
-    let newest = epoch.plus(layout.elapsed_max());
-    if ms > newest {
-        Err(Error::Exhausted { last: newest })
+    if ms > generator.newest() {
+        Err(Error::Exhausted { last: generator.newest() })
     } else {
         Ok(generator.compose(ms, sequence))
     }
@@ -114,8 +113,9 @@ fn read_generators() -> TableIterator<
         name!(clock_regressions, i64),
     ),
 > {
-    let shards = shared::look().map_or(&[][..], |cells| &cells.shards[..]);
-    let workers = shared::look().map_or(&[][..], |cells| &cells.workers[..]);
+    let block = shared::look();
+    let shards = block.map_or(&[][..], |block| &block.shards[..]);
+    let workers = block.map_or(&[][..], |block| &block.workers[..]);
     let shards = in_use(shards).map(|(node, cell)| {
         let last_id = last_id(cell, INSTAGRAM, node, INSTAGRAM_EPOCH);
         row(cell, "shard", (Some(node as i32), None, None), last_id)
