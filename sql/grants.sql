@@ -4,16 +4,24 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA snowid FROM PUBLIC;
 -- Not accept_clock: the clock is the whole server's, for superusers only.
 GRANT EXECUTE ON FUNCTION
     snowid.bind_schema(text, timestamptz, integer, boolean),
+    snowid.create_partitions(regclass, interval, interval, timestamptz, text, timestamptz),
+    snowid.drop_partitions(regclass, interval, boolean, text, timestamptz),
+    snowid.partitions(regclass, text, timestamptz),
     snowid.advance(bigint), snowid.advance(bigint, timestamptz),
     snowid.advance_snowflake(bigint), snowid.advance_snowflake(bigint, timestamptz),
     snowid.read_generators(), snowid.read_status() TO @extowner@ WITH GRANT OPTION;
 GRANT SELECT ON snowid.generators, snowid.status TO @extowner@ WITH GRANT OPTION;
 -- So that its pg_dump can read the mark, and its pg_restore set it.
 GRANT SELECT, UPDATE ON SEQUENCE snowid.high_water TO @extowner@;
-GRANT EXECUTE ON FUNCTION snowid.read_generators(), snowid.read_status() TO pg_monitor;
+GRANT EXECUTE ON FUNCTION snowid.read_generators(), snowid.read_status(),
+    snowid.partitions(regclass, text, timestamptz) TO pg_monitor;
 GRANT SELECT ON snowid.generators, snowid.status TO pg_monitor;
 -- bind_schema runs it as its caller; it tells nothing that the caller doesn't know.
 GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz) TO PUBLIC;
+-- So do the functions for partitions: these read the catalogues, as everyone may.
+GRANT EXECUTE ON FUNCTION
+    snowid.partition_bounds(regclass), snowid.bound_time(numeric, text, timestamptz),
+    snowid.time_bound(timestamptz, text, timestamptz), snowid.period_start(interval, timestamptz) TO PUBLIC;
 
 -- The planner puts these into everyone's plans; they compute from their arguments (and the time zone).
 GRANT EXECUTE ON FUNCTION
