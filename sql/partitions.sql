@@ -219,7 +219,7 @@ BEGIN
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', parent);
     SELECT max(b.to_id) INTO last FROM snowid.partition_bounds(parent) b;
     -- So the last partition is never dropped; nor is any by a layout in which all ids seem old.
-    IF last <= snowid.time_bound(clock_timestamp(), layout, epoch) THEN
+    IF last < 'Infinity' AND last <= snowid.time_bound(clock_timestamp(), layout, epoch) THEN
         RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
             MESSAGE = format('%s has no partition for the present time', parent),
             DETAIL = format('Its last one ends at %s, by layout "%s".', snowid.bound_time(last, layout, epoch), layout),
