@@ -23,6 +23,12 @@ GRANT EXECUTE ON FUNCTION
     snowid.partition_bounds(regclass), snowid.bound_time(numeric, text, timestamptz),
     snowid.time_bound(timestamptz, text, timestamptz), snowid.period_start(interval, timestamptz) TO PUBLIC;
 
+-- Layouts are no secret, and who calls decode_as or adds a row calls the functions below it.
+GRANT SELECT ON snowid.layouts TO PUBLIC;
+GRANT INSERT, UPDATE, DELETE ON snowid.layouts TO @extowner@ WITH GRANT OPTION;
+GRANT EXECUTE ON FUNCTION
+    snowid.layout(text), snowid.layout(text, timestamptz), snowid.check_layout(snowid.layouts) TO PUBLIC;
+
 -- The planner puts these into everyone's plans; they compute from their arguments (and the time zone).
 GRANT EXECUTE ON FUNCTION
     snowid.last_id_before(timestamptz), snowid.last_id_before(timestamptz, timestamptz),
