@@ -31,13 +31,21 @@ COMMENT ON FUNCTION snowid.partition_bounds(regclass) IS
     'the partitions of a table and their bounds, for the functions beside it';
 
 CREATE FUNCTION snowid.bound_time(bound numeric, layout text, epoch timestamptz) RETURNS timestamptz
-    LANGUAGE sql STABLE CALLED ON NULL INPUT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE CALLED ON NULL INPUT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT CASE WHEN bound < 0 THEN '-infinity'     -- negative ids stand before all others
-                WHEN bound = 'Infinity' THEN 'infinity'
-                WHEN epoch IS NULL THEN (@extschema@.decode_as(layout, bound::bigint)).created_at
-                ELSE (@extschema@.decode_as(layout, bound::bigint, epoch)).created_at END
+DECLARE
+    fields CONSTANT snowid.layouts :=
+        CASE WHEN epoch IS NULL THEN snowid.layout(layout) ELSE snowid.layout(layout, epoch) END;
+BEGIN
+    IF bound < 0 THEN -- negative ids stand before all others
+        RETURN '-infinity';
+    ELSIF bound >= 2::numeric ^ (fields.time_bits + (SELECT sum(b) FROM unnest(fields.field_bits) b))
+          OR bound = 'Infinity' THEN
+        RETURN 'infinity';
+    END IF;
+    RETURN (@extschema@.decode_as(fields, bound::bigint)).created_at;
+END
 $$;
 COMMENT ON FUNCTION snowid.bound_time(numeric, text, timestamptz) IS
     'the time of a partition''s bound, for the functions beside it';
@@ -104,6 +112,7 @@ DECLARE
     high numeric;
     target numeric;
     at timestamptz;         -- the time of low; below all ids, when the first period begins
+    until timestamptz;      -- when that period ends
     suffix text;
     base text;
     child text;
@@ -143,13 +152,21 @@ BEGIN
             EXIT;
         ELSIF low >= 0 THEN
             at := snowid.bound_time(low, layout, epoch);
+            EXIT WHEN at = 'infinity'; -- past the last id
         END IF;
-        high := least(snowid.time_bound(snowid.period_start(every, at) + every, layout, epoch), lows[n]);
+        until := snowid.period_start(every, at) + every;
+        high := snowid.time_bound(until, layout, epoch);
+        IF high <= low THEN -- low is that bound: its time was rounded down to the layout's unit
+            at := until;
+            until := until + every;
+            high := snowid.time_bound(until, layout, epoch);
+        END IF;
         IF high <= low THEN
             RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
                 MESSAGE = format('a partition''s interval is shorter than the unit of time of layout "%s"', layout),
                 DETAIL = format('It is %s.', every);
         END IF;
+        high := least(high, lows[n]);
 
         suffix := to_char(at, CASE WHEN at = date_trunc('day', at) AND every >= '1 day' THEN '"_p"YYYYMMDD'
                                    WHEN at = date_trunc('minute', at) THEN '"_p"YYYYMMDD_HH24MI'

@@ -11,6 +11,5 @@ extension_sql_file!("../sql/admin.sql", name = "admin", requires = ["text"]);
 extension_sql_file!("../sql/layouts.sql", name = "layouts", requires = ["admin"]);
 extension_sql_file!("../sql/planner.sql", name = "planner", requires = ["layouts"]);
 extension_sql_file!("../sql/bind.sql", name = "bind", requires = ["planner"]);
-extension_sql_file!("../sql/standin.sql", name = "standin", requires = ["bind"]);
-extension_sql_file!("../sql/partitions.sql", name = "partitions", requires = ["standin"]);
+extension_sql_file!("../sql/partitions.sql", name = "partitions", requires = ["bind"]);
 extension_sql_file!("../sql/grants.sql", name = "grants", requires = ["partitions"], finalize);

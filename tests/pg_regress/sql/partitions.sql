@@ -154,6 +154,25 @@ SELECT partition, from_id, to_id, from_time, to_time FROM snowid.partitions('epo
 SELECT to_id = id_floor('2025-04-01', '2025-01-01') FROM snowid.partitions('epoch', epoch => '2025-01-01') LIMIT 1;
 SELECT message FROM pg_temp.error_of($$ SELECT * FROM snowid.drop_partitions('epoch', '1 day') $$);
 
+-- Layouts of the table, with a unit of 10 ms, of an hour, and with bits unused above the time.
+INSERT INTO snowid.layouts (name, epoch, time_unit, time_bits, field_names, field_bits) VALUES
+    ('regress_hours', '2020-01-01', '1 hour', 20, '{n}', '{40}'), ('regress_small', '2020-01-01', '1 ms', 40, '{n}', '{12}');
+CREATE TABLE partitions.sonyflake (id bigint NOT NULL) PARTITION BY RANGE (id);
+SELECT * FROM snowid.create_partitions('sonyflake', '1 month', starting => '2040-01-01', ahead => pg_temp.until('2040-02-15'), layout => 'sonyflake');
+SELECT bool_and(to_id = floor_as('sonyflake', to_time)) FROM snowid.partitions('sonyflake', 'sonyflake');
+CREATE TABLE partitions.hours (id bigint NOT NULL) PARTITION BY RANGE (id);
+SELECT * FROM snowid.create_partitions('hours', '90 minutes', starting => '2040-01-01', ahead => pg_temp.until('2040-01-01 02:00'), layout => 'regress_hours');
+SELECT * FROM snowid.create_partitions('hours', '20 minutes', ahead => pg_temp.until('2040-02-15'), layout => 'regress_hours');
+\echo :SQLSTATE
+CREATE TABLE partitions.small_layout (id bigint NOT NULL) PARTITION BY RANGE (id);
+CREATE TABLE partitions.small_layout_1 PARTITION OF small_layout FOR VALUES FROM (floor_as('regress_small', '2050-01-01')) TO (4503599627370496);
+SELECT partition, from_id, to_id, from_time, to_time FROM snowid.partitions('small_layout', 'regress_small');
+SELECT * FROM snowid.create_partitions('small_layout', '1 year', ahead => '100 years', layout => 'regress_small');
+DROP TABLE small_layout_1;
+SELECT * FROM snowid.create_partitions('small_layout', '10 years', starting => '2050-01-01', ahead => '100 years', layout => 'regress_small');
+SELECT partition, from_id, to_id, from_time, to_time FROM snowid.partitions('small_layout', 'regress_small');
+DELETE FROM snowid.layouts WHERE name LIKE 'regress\_%';
+
 -- A DEFAULT partition is listed last and never dropped. Rows in it that belong into a new one stop that: move them.
 CREATE TABLE partitions.fallback (id bigint NOT NULL, n integer) PARTITION BY RANGE (id);
 CREATE TABLE partitions.fallback_default PARTITION OF fallback DEFAULT;
