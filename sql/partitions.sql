@@ -51,7 +51,7 @@ COMMENT ON FUNCTION snowid.bound_time(numeric, text, timestamptz) IS
     'the time of a partition''s bound, for the functions beside it';
 
 CREATE FUNCTION snowid.time_bound(at timestamptz, layout text, epoch timestamptz) RETURNS numeric
-    LANGUAGE plpgsql STABLE CALLED ON NULL INPUT PARALLEL SAFE
+    LANGUAGE plpgsql STABLE CALLED ON NULL INPUT PARALLEL UNSAFE -- it starts a subtransaction
     SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
