@@ -14,7 +14,6 @@
 //! - `error`: every error there is
 //! - `snowid_core` (folder `core/`): layouts, instants and the generator's step, without PostgreSQL
 #![deny(unsafe_code)]
-#![allow(unexpected_cfgs)]
 
 mod abi;
 mod arguments;
