@@ -27,7 +27,7 @@ def chapters():
     """The title of each chapter that has programs, and its blocks as pairs of language and text."""
     text = DOCUMENT.read_text()
     if text.count("```") != 2 * len(FENCE.findall(text)):
-        raise Failure("a block isn't closed, or its fence isn't alone in its line")
+        raise SystemExit(f"not ok - {DOCUMENT.name}: a block isn't closed, or its fence isn't alone in its line")
     for chapter in text.split("\n## ")[1:]:
         if blocks := FENCE.findall(chapter):
             yield chapter.split("\n")[0], blocks
@@ -55,7 +55,7 @@ def run_blocks(blocks, folder, database):
                 file.write_text(text)
             case "sh":
                 run = subprocess.run(
-                    ["bash", "-euc", text], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                    ["timeout", "120", "bash", "-euc", text], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                 printed = run.stdout
                 everything += printed
@@ -78,7 +78,7 @@ def compare(printed, database):
     seen = set()
     for line in printed.splitlines():
         for id in re.findall(r"\d{16,}", line):
-            if captions.get(id, "\n") not in line:
+            if id not in captions or captions[id] not in line:
                 raise Failure(f"printed was\n{line}\nand the table holds\n{captions}")
             seen.add(id)
     if seen != set(captions):
