@@ -39,11 +39,11 @@ like(error_of($from, 'plain', "SET SESSION AUTHORIZATION helper;\nDELETE FROM sn
 	qr/42501: +permission denied for table layouts/, 'and may do no more');
 like(error_of($from, 'plain', "$as_owner TRUNCATE snowid.layouts"), qr/42501:/, 'the owner cannot empty the table');
 
-# A layout as a constant, in the way that the server's settings write it.
+# A layout as a constant, in the time zone and interval style of the server.
 sub constant
 {
 	my ($node, $database) = @_;
-	return $node->safe_psql($database, "SELECT quote_literal(snowid.layout('mine')) || '::snowid.layouts'");
+	return $node->safe_psql($database, "SET datestyle = 'ISO'; SELECT quote_literal(snowid.layout('mine')) || '::snowid.layouts'");
 }
 
 my $mine = constant($from, 'plain');
