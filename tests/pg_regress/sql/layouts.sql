@@ -82,6 +82,10 @@ SELECT make_as('twitter', '2025-01-01 00:00:00+00', '{"worker_id": null}');
 \echo :SQLSTATE
 SELECT make_as('twitter', '2025-01-01 00:00:00+00', '{"worker_id": {}}');
 \echo :SQLSTATE
+SELECT make_as('twitter', '2025-01-01 00:00:00+00', '{"worker_id": 1e400}');
+\echo :SQLSTATE
+SELECT make_as('twitter', '2025-01-01 00:00:00+00', jsonb_build_object('worker_id', repeat('long ', 100000)));
+\echo :SQLSTATE
 SELECT make_as('twitter', '2025-01-01 00:00:00+00', '[3, 7, 42]');
 \echo :SQLSTATE
 SELECT make_as('twitter', '2025-01-01 00:00:00+00', 'null');
