@@ -15,6 +15,12 @@ GRANT SELECT ON snowid.generators, snowid.status TO pg_monitor;
 -- bind_schema runs it as its caller; it tells nothing that the caller doesn't know.
 GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz) TO PUBLIC;
 
+-- Layouts are no secret, and who calls decode_as or adds a row calls the functions below it.
+GRANT SELECT ON snowid.layouts TO PUBLIC;
+GRANT INSERT, UPDATE, DELETE ON snowid.layouts TO @extowner@ WITH GRANT OPTION;
+GRANT EXECUTE ON FUNCTION
+    snowid.layout(text), snowid.layout(text, timestamptz), snowid.check_layout(snowid.layouts) TO PUBLIC;
+
 -- The planner puts these into everyone's plans; they compute from their arguments (and the time zone).
 GRANT EXECUTE ON FUNCTION
     snowid.last_id_before(timestamptz), snowid.last_id_before(timestamptz, timestamptz),

@@ -2,13 +2,19 @@
 //! as built-in ones: no guard, no allocation, no conversion on the way of a call that succeeds.
 //!
 //! A body takes [`Args`] and returns a result; an error is raised here, under a guard, when the
-//! body has returned. What may raise an error inside a body runs under [`guarded`]. PostgreSQL
+//! body has returned. What may raise an error inside a body runs under [`guarded`], or all of the
+//! body does, see [`call_guarded`]. PostgreSQL
 //! leaves a function by longjmp then: no frame between may own anything that needs dropping.
 #![allow(unsafe_code)]
 
 use crate::error::Error;
-use pgrx::PgLogLevel;
+use pgrx::heap_tuple::PgHeapTuple;
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo};
+use pgrx::{AllocatedByRust, PgLogLevel, direct_function_call};
+use snowid_core::text::Text;
+use std::ffi::CStr;
+use std::ops::Deref;
 
 /// Each function's `pg_finfo_` record.
 pub static VERSION_1: pg_sys::Pg_finfo_record = pg_sys::Pg_finfo_record { api_version: 1 };
@@ -41,6 +47,52 @@ impl Args {
     }
 }
 
+/// The arguments of a call that [`call_guarded`] runs: reading those that are passed by reference
+/// may raise an error.
+#[derive(Clone, Copy)]
+pub struct GuardedArgs(Args);
+
+/// A value of a composite type.
+pub type Row = PgHeapTuple<'static, AllocatedByRust>;
+
+impl Deref for GuardedArgs {
+    type Target = Args;
+
+    fn deref(&self) -> &Args {
+        &self.0
+    }
+}
+
+impl GuardedArgs {
+    fn datum(self, n: usize) -> Datum {
+        Datum::from(self.bigint(n))
+    }
+
+    /// A text, in the database's encoding.
+    pub fn text(self, n: usize) -> Vec<u8> {
+        // SAFETY: the argument is a text by the SQL definition; the bytes are copied at once.
+        unsafe {
+            let text = pg_sys::pg_detoast_datum_packed(self.datum(n).cast_mut_ptr());
+            pgrx::varlena_to_byte_slice(text).to_vec()
+        }
+    }
+
+    /// A jsonb, as JSON.
+    pub fn jsonb(self, n: usize) -> String {
+        // SAFETY: the argument is a jsonb by the SQL definition; its output is copied at once.
+        unsafe {
+            let json = direct_function_call::<&CStr>(pg_sys::jsonb_out, &[Some(self.datum(n))]);
+            json.expect("a jsonb has an output").to_string_lossy().into_owned()
+        }
+    }
+
+    /// A row.
+    pub fn row(self, n: usize) -> Row {
+        // SAFETY: the argument is of a composite type by the SQL definition; it is copied.
+        unsafe { PgHeapTuple::from_composite_datum(self.datum(n)) }
+    }
+}
+
 /// What a body may return.
 pub trait Returns {
     fn datum(self, fcinfo: FunctionCallInfo) -> Datum;
@@ -67,6 +119,17 @@ impl Returns for bool {
     #[inline]
     fn datum(self, _: FunctionCallInfo) -> Datum {
         Datum::from(self)
+    }
+}
+
+/// text
+impl Returns for Text {
+    fn datum(self, _: FunctionCallInfo) -> Datum {
+        let text = self.as_bytes();
+        // SAFETY: the bytes are copied; they are ASCII, which is valid in every server encoding.
+        guarded(|| unsafe {
+            pg_sys::cstring_to_text_with_len(text.as_ptr().cast(), text.len() as i32).into()
+        })
     }
 }
 
@@ -109,6 +172,21 @@ pub unsafe fn call<R: Returns>(
         Ok(value) => value.datum(fcinfo),
         Err(error) => raise(error),
     }
+}
+
+/// Runs a body that isn't as cheap as a built-in function: it may own memory, and call what raises
+/// errors. All of it runs under a guard, which drops what is owned.
+///
+/// # Safety
+/// As for [`call`].
+pub unsafe fn call_guarded<R: Returns, E: Into<ErrorReport>>(
+    fcinfo: FunctionCallInfo,
+    body: impl FnOnce(GuardedArgs) -> Result<R, E>,
+) -> Datum {
+    guarded(|| match body(GuardedArgs(Args(fcinfo))) {
+        Ok(value) => value.datum(fcinfo),
+        Err(error) => report(error.into()),
+    })
 }
 
 /// Runs one call of a set-returning function that hands out a value a call: `start` makes the state
@@ -158,8 +236,11 @@ pub fn guarded<R>(f: impl FnOnce() -> R) -> R {
 #[cold]
 #[inline(never)]
 fn raise(error: Error) -> ! {
-    guarded(|| {
-        error.report().report(PgLogLevel::ERROR);
-        unreachable!("an ERROR does not return")
-    })
+    guarded(|| report(error.into()))
+}
+
+/// Unwinds to the guard, which makes it PostgreSQL's error.
+fn report(error: ErrorReport) -> ! {
+    error.report(PgLogLevel::ERROR);
+    unreachable!("an ERROR does not return")
 }

@@ -3,11 +3,17 @@
 //! An error carries only its values, so that making one costs nothing on the way; the texts are
 //! written when it is raised.
 
+mod layouts;
+mod text;
+
+pub use layouts::LayoutError;
+pub use text::TextError;
+
 use crate::shared::DATABASES;
 use pgrx::PgSqlErrorCode;
 use pgrx::PgSqlErrorCode::*;
 use pgrx::pg_sys::panic::ErrorReport;
-use snowid_core::instant::{PgMicros, UnixMs, Utc, unix_ms};
+use snowid_core::instant::{BadEpoch, PgMicros, UnixMs, Utc, unix_ms};
 use std::fmt::Display;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,6 +256,21 @@ impl Error {
                 "",
                 "",
             ),
+        }
+    }
+}
+
+impl From<Error> for ErrorReport {
+    fn from(error: Error) -> Self {
+        error.report()
+    }
+}
+
+impl From<BadEpoch> for Error {
+    fn from(bad: BadEpoch) -> Self {
+        match bad {
+            BadEpoch::Infinite => Self::EpochInfinite,
+            BadEpoch::Fraction => Self::EpochFraction,
         }
     }
 }

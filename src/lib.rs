@@ -3,7 +3,7 @@
 //! What lives where, top to bottom; imports run downwards only:
 //!
 //! - `exports`: the C symbols that the SQL definitions (`sql/*.sql`) refer to
-//! - `functions`: their bodies, thin: generate, compose, decode, admin
+//! - `functions`: their bodies, thin: generate, compose, decode, text, layouts, admin
 //! - `planner`: conditions on `id_timestamp(id)` use the index on id
 //! - `generator`: draws from a shard's cell, and the waiting
 //! - `high_water`: the bound on disk that lets no id repeat after a crash
@@ -12,7 +12,8 @@
 //! - `settings`, `interrupts`, `clock`, `abi`: PostgreSQL's settings and interrupts, the system's
 //!   clocks, the C calling convention
 //! - `error`: every error there is
-//! - `snowid_core` (folder `core/`): layouts, instants and the generator's step, without PostgreSQL
+//! - `snowid_core` (folder `core/`): layouts, instants, text forms and the generator's step, without
+//!   PostgreSQL
 #![deny(unsafe_code)]
 
 mod abi;

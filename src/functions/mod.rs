@@ -4,3 +4,5 @@ pub mod admin;
 pub mod compose;
 pub mod decode;
 pub mod generate;
+pub mod layouts;
+pub mod text;
