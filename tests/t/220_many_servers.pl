@@ -16,7 +16,7 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Snowid;
-use SnowidClients;
+use SnowidShardClients;
 use SnowidCrash;
 
 my $root = dirname(__FILE__) . '/../..';
@@ -67,7 +67,7 @@ is($server_a->safe_psql('router', "SELECT DISTINCT server, conninfo FROM shard_m
 	join("\n", map { "$_|$connections{$_}" } 'a', 'b'),
 	'and how to reach them');
 
-my $clients = SnowidClients->start($connections{router}, 4);
+my $clients = SnowidShardClients->start($connections{router}, 4);
 sub under_load { my ($name) = @_; return wait_until($name, sub { $clients->more(400) }) }
 under_load('inserts into all shards');
 
@@ -103,6 +103,12 @@ SQL
 like(error_of($server_a, 'router', "INSERT INTO photos VALUES ($id, 'x')"), qr/ERROR: +55000: .*does not allow inserts/, 'the router writes nothing');
 like(error_of($server_a, 'router', "INSERT INTO photos (caption) VALUES ('x')"), qr/ERROR: +23514: no partition/, 'and makes no ids');
 like(error_of($server_a, 'postgres', "INSERT INTO shard_0.photos VALUES ($id, 'x')"), qr/ERROR: +23514: .*violates check constraint/, 'an id of another shard is kept out of a shard');
+
+my ($new_photos) = $document =~ /^(CREATE FOREIGN TABLE .*?;)/ms or die 'the document has no foreign table without an id';
+$server_a->safe_psql('router', "$new_photos INSERT INTO new_photos_2 VALUES ('posted')");
+my $posted = $server_b->safe_psql('postgres', "SELECT id FROM shard_2.photos WHERE caption = 'posted'");
+like($posted, qr/^\d+$/, "through a foreign table without the id the shard's server makes it");
+$clients->add("$posted posted");
 
 # --- Shard 1 moves to b ---
 
@@ -156,7 +162,10 @@ is($server_a->safe_psql('postgres', "SELECT to_regnamespace('shard_1'), (SELECT 
 # --- And back ---
 
 under_load('inserts before it moves back');
-run($commands{$_} =~ s/to=b/to=a/r =~ s/from=a/from=b/r, "back to a: $_") for 'copy', 'switch', 'drop';
+sub back { my ($what) = @_; return run($commands{$what} =~ s/to=b/to=a/r =~ s/from=a/from=b/r, "back to a: $what") }
+back('copy');
+run(script_for('b', 'close.sql'), 'as if a switch had stopped after closing the shard');
+back($_) for 'switch', 'drop';
 under_load('inserts after it has moved back');
 
 # --- All that the clients were told is true ---

@@ -1,7 +1,7 @@
 # Clients of examples/many_servers: each inserts into one shard after the other, at the server that the
 # router's shard_map names, and looks it up again when that server refuses; now and then it reads an id of
 # its own through the router. They are processes of their own, with a psql for each server.
-package SnowidClients;
+package SnowidShardClients;
 
 use strict;
 use warnings;
