@@ -11,12 +11,5 @@ CREATE PUBLICATION :schema FOR TABLES IN SCHEMA :schema;
 \ir close.sql
 CREATE SUBSCRIPTION :schema CONNECTION :'old' PUBLICATION :schema;
 
--- Until all tables are copied, which takes as long as it takes.
-SET move.shard = :'schema';
-DO $$
-BEGIN
-    WHILE EXISTS (SELECT FROM pg_subscription s JOIN pg_subscription_rel r ON r.srsubid = s.oid
-                   WHERE s.subname = current_setting('move.shard') AND r.srsubstate <> 'r') LOOP
-        PERFORM pg_sleep(0.1);
-    END LOOP;
-END $$;
+-- This takes as long as it takes.
+\ir move_copied.sql

@@ -4,8 +4,12 @@
 \ir move_begin.sql
 \if :{?patience} \else \set patience 10s \endif
 
--- While the copy is far behind, or doesn't follow at all, there is no point in closing the shard.
+-- While the copy isn't complete, is far behind or doesn't follow, the shard is not to be closed.
+\c :"new"
+SET statement_timeout = :'patience';
+\ir move_copied.sql
 \c :"old"
+SET statement_timeout = :'patience';
 SELECT pg_current_wal_lsn() AS lsn \gset
 \ir move_wait.sql
 

@@ -1,7 +1,6 @@
 -- Included by move_switch.sql, on the old server: waits until the new one has confirmed lsn.
 SET move.shard = :'schema';
 SET move.lsn = :'lsn';
-SET statement_timeout = :'patience';
 DO $$
 BEGIN
     WHILE NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = current_setting('move.shard')

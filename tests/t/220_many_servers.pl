@@ -118,11 +118,21 @@ is($server_a->safe_psql('router', 'SELECT server FROM shard_map WHERE shard_id =
 my $closed = qr/ERROR: +25006: schema "shard_1" is closed to writes on this server\nHINT: +Look up the shard's server in shard_map/;
 like(error_of($server_b, 'postgres', "INSERT INTO shard_1.photos (caption) VALUES ('x')"), $closed, 'b writes nothing to its copy');
 
-# A copy that doesn't follow: the switch gives up before anything is closed.
+# A copy that isn't complete or doesn't follow: the switch gives up before anything is closed.
+sub fails
+{
+	my ($name, $where) = @_;
+	my $switch = begin($commands{switch} =~ s/patience=180s/patience=500ms/r);
+	ok(!$switch->{run}->finish, "a switch to a copy that $name fails");
+	like(${ $switch->{output} }, qr/\Q$where\E:\d+: ERROR:  canceling statement due to statement timeout/, 'by running out of patience');
+	return;
+}
+my $copied = sub { $server_b->safe_psql('postgres', "UPDATE pg_subscription_rel SET srsubstate = '$_[0]'") };
 $server_b->safe_psql('postgres', 'ALTER SUBSCRIPTION shard_1 DISABLE');
-$begun = begin($commands{switch} =~ s/patience=180s/patience=500ms/r);
-ok(!$begun->{run}->finish, 'a switch to a copy that does not follow fails');
-like(${ $begun->{output} }, qr/statement timeout/, 'by running out of patience');
+$copied->('d');
+fails('is not complete', 'move_copied.sql');
+$copied->('r');
+fails('does not follow', 'move_wait.sql');
 is($server_a->safe_psql('postgres', "SELECT count(*) FROM pg_trigger WHERE tgname = 'shard_closed'"), 0, 'and closes nothing');
 $server_b->safe_psql('postgres', 'ALTER SUBSCRIPTION shard_1 ENABLE');
 
