@@ -55,25 +55,22 @@ INSERT INTO snowid.layouts (name, epoch, time_unit, time_bits, field_names, fiel
 CREATE FUNCTION snowid.guard_layouts() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $guard$
-DECLARE
-    changed text;
 BEGIN
     IF TG_OP = 'TRUNCATE' THEN
         RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
             MESSAGE = 'cannot truncate snowid.layouts',
             DETAIL = 'It holds the built-in layouts.',
             HINT = 'Use DELETE FROM snowid.layouts WHERE NOT builtin.';
-    END IF;
-    IF TG_OP <> 'INSERT' AND OLD.builtin THEN
-        changed := OLD.name;
-    ELSIF TG_OP <> 'DELETE' AND NEW.builtin THEN
-        changed := NEW.name;
-    END IF;
-    IF changed IS NOT NULL THEN
+    ELSIF TG_OP <> 'INSERT' AND OLD.builtin THEN
         RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
-            MESSAGE = format('cannot %s the built-in layout "%s"', lower(TG_OP), changed),
+            MESSAGE = format('cannot %s the built-in layout "%s"', lower(TG_OP), OLD.name),
             DETAIL = 'Built-in layouts come with pg_snowid and are the same everywhere.',
             HINT = 'Add a layout of another name.';
+    ELSIF TG_OP <> 'DELETE' AND NEW.builtin THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = format('layout "%s" cannot be made a built-in one', NEW.name),
+            DETAIL = 'Built-in layouts come with pg_snowid and are the same everywhere.',
+            HINT = 'Leave builtin at false.';
     END IF;
     IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
     RETURN NEW;

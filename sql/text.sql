@@ -6,7 +6,7 @@ CREATE FUNCTION id_to_text(id bigint) RETURNS text
 COMMENT ON FUNCTION id_to_text(bigint) IS
     'the ID in decimal digits, as id::text: exact for JSON clients, whose numbers are exact up to 2^53 only';
 
-CREATE FUNCTION id_from_text(text text) RETURNS bigint
+CREATE FUNCTION id_from_text(digits text) RETURNS bigint
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_id_from_text';
 COMMENT ON FUNCTION id_from_text(text) IS
     'the ID that these decimal digits are; unlike text::bigint refuses spaces, plus signs, underscores and leading zeros';

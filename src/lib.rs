@@ -15,7 +15,6 @@
 //! - `snowid_core` (folder `core/`): layouts, instants, text forms and the generator's step, without
 //!   PostgreSQL
 #![deny(unsafe_code)]
-#![allow(unexpected_cfgs)]
 
 mod abi;
 mod arguments;

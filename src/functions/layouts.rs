@@ -109,12 +109,18 @@ where
 }
 
 fn value(field: &Field, json: &RawValue) -> Result<u64, LayoutError> {
-    let (name, written) = (field.name.clone(), json.get());
+    let name = field.name.clone();
+    let written = json.get();
+    // An error shows the beginning of what may be a large object.
+    let shown = || match written.char_indices().nth(40) {
+        Some((end, _)) => format!("{}...", &written[..end]),
+        None => written.into(),
+    };
     if !written.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(LayoutError::NoInteger { field: name, value: written.into() });
+        return Err(LayoutError::NoInteger { field: name, value: shown() });
     }
     match written.parse() {
         Ok(value) if value <= field.max() => Ok(value),
-        _ => Err(LayoutError::OutOfRange { field: name, value: written.into(), max: field.max() }),
+        _ => Err(LayoutError::OutOfRange { field: name, value: shown(), max: field.max() }),
     }
 }
