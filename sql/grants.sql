@@ -18,10 +18,12 @@ GRANT EXECUTE ON FUNCTION snowid.read_generators(), snowid.read_status(),
 GRANT SELECT ON snowid.generators, snowid.status TO pg_monitor;
 -- bind_schema runs it as its caller; it tells nothing that the caller doesn't know.
 GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz) TO PUBLIC;
--- So do the functions for partitions: these read the catalogues, as everyone may.
+-- So do the functions for partitions: these do with the caller's rights what anyone can do in SQL.
 GRANT EXECUTE ON FUNCTION
     snowid.partition_bounds(regclass), snowid.bound_time(numeric, text, timestamptz),
-    snowid.time_bound(timestamptz, text, timestamptz), snowid.period_start(interval, timestamptz) TO PUBLIC;
+    snowid.time_bound(timestamptz, text, timestamptz), snowid.period_start(interval, timestamptz),
+    snowid.partition_name(regclass, interval, timestamptz),
+    snowid.add_partition(regclass, text, numeric, numeric) TO PUBLIC;
 
 -- Layouts are no secret, and who calls decode_as or adds a row calls the functions below it.
 GRANT SELECT ON snowid.layouts TO PUBLIC;

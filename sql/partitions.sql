@@ -94,6 +94,54 @@ $$;
 COMMENT ON FUNCTION snowid.period_start(interval, timestamptz) IS
     'when the period that an instant lies in began, periods being counted from Monday 0001-01-01 UTC';
 
+CREATE FUNCTION snowid.partition_name(parent regclass, every interval, at timestamptz) RETURNS text
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp SET timezone = 'UTC'
+AS $$
+DECLARE
+    suffix CONSTANT text := to_char(at, CASE WHEN at = date_trunc('day', at) AND every >= '1 day' THEN '"_p"YYYYMMDD'
+                                             WHEN at = date_trunc('minute', at) THEN '"_p"YYYYMMDD_HH24MI'
+                                             ELSE '"_p"YYYYMMDD_HH24MISSMS' END);
+    schema name;
+    base text;
+BEGIN
+    SELECT n.nspname, c.relname INTO schema, base
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = parent;
+    WHILE octet_length(base || suffix) > current_setting('max_identifier_length')::integer LOOP
+        base := left(base, -1);
+    END LOOP;
+    RETURN format('%I.%I', schema, base || suffix);
+END
+$$;
+COMMENT ON FUNCTION snowid.partition_name(regclass, interval, timestamptz) IS
+    'what the partition of a table is called whose period begins at an instant, for the functions beside it';
+
+CREATE FUNCTION snowid.add_partition(parent regclass, name text, from_id numeric, to_id numeric) RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    owner name;
+    options text;
+BEGIN
+    SELECT pg_get_userbyid(c.relowner),
+           concat(' USING ' || quote_ident(a.amname), ' TABLESPACE ' || quote_ident(t.spcname)) INTO owner, options
+      FROM pg_class c LEFT JOIN pg_am a ON a.oid = c.relam LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
+     WHERE c.oid = parent;
+    -- As CREATE TABLE … PARTITION OF would make it, which would lock out readers of the parent.
+    EXECUTE format('CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS '
+        'INCLUDING STORAGE INCLUDING COMPRESSION) %s', name, parent, options);
+    IF owner <> current_user THEN
+        EXECUTE format('ALTER TABLE %s OWNER TO %I', name, owner);
+    END IF;
+    EXECUTE format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%s) TO (%s)', parent, name,
+        CASE from_id WHEN '-Infinity' THEN 'MINVALUE' ELSE from_id::text END,
+        CASE to_id WHEN 'Infinity' THEN 'MAXVALUE' ELSE to_id::text END);
+END
+$$;
+COMMENT ON FUNCTION snowid.add_partition(regclass, text, numeric, numeric) IS
+    'makes one partition of a table, for the functions beside it; name is quoted already';
+
 CREATE FUNCTION snowid.create_partitions(
     parent regclass, every interval, ahead interval DEFAULT NULL, starting timestamptz DEFAULT NULL,
     layout text DEFAULT 'pg_snowid', epoch timestamptz DEFAULT NULL
@@ -104,7 +152,6 @@ AS $$
 #variable_conflict use_variable
 DECLARE
     most CONSTANT integer := 1000; -- in one call: each takes some of the server's lock table
-    "table" record;
     lows numeric[];
     highs numeric[];
     n integer := 1;         -- the first of these that isn't behind low
@@ -113,9 +160,7 @@ DECLARE
     target numeric;
     at timestamptz;         -- the time of low; below all ids, when the first period begins
     until timestamptz;      -- when that period ends
-    suffix text;
-    base text;
-    child text;
+    name text;
     made integer := 0;
 BEGIN
     IF parent IS NULL OR every IS NULL OR layout IS NULL THEN
@@ -130,10 +175,6 @@ BEGIN
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', parent);
     SELECT coalesce(array_agg(b.from_id ORDER BY b.from_id), '{}'), array_agg(b.to_id ORDER BY b.from_id)
       INTO lows, highs FROM snowid.partition_bounds(parent) b WHERE b.from_id IS NOT NULL;
-    SELECT n.nspname, c.relname, pg_get_userbyid(c.relowner) AS owner, a.amname, t.spcname INTO "table"
-      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_am a ON a.oid = c.relam
-           LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
-     WHERE c.oid = parent;
 
     target := snowid.time_bound(clock_timestamp() + coalesce(ahead, every), layout, epoch);
     at := snowid.period_start(every,
@@ -168,41 +209,22 @@ BEGIN
         END IF;
         high := least(high, lows[n]);
 
-        suffix := to_char(at, CASE WHEN at = date_trunc('day', at) AND every >= '1 day' THEN '"_p"YYYYMMDD'
-                                   WHEN at = date_trunc('minute', at) THEN '"_p"YYYYMMDD_HH24MI'
-                                   ELSE '"_p"YYYYMMDD_HH24MISSMS' END);
-        base := "table".relname;
-        WHILE octet_length(base || suffix) > current_setting('max_identifier_length')::integer LOOP
-            base := left(base, -1);
-        END LOOP;
-        child := format('%I.%I', "table".nspname, base || suffix);
-        IF to_regclass(child) IS NOT NULL THEN
-            RAISE EXCEPTION USING ERRCODE = 'duplicate_table',
-                MESSAGE = format('relation %s already exists', child),
-                DETAIL = format('It has the name of the partition of %s from %s on.', parent, at),
-                HINT = 'If it is a partition that was detached, attach it again, rename it or drop it.';
-        END IF;
-
-        -- As CREATE TABLE … PARTITION OF would make it, which would lock out readers of the parent.
-        EXECUTE format('CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS '
-            'INCLUDING STORAGE INCLUDING COMPRESSION)', child, parent)
-            || coalesce(' USING ' || quote_ident("table".amname), '')
-            || coalesce(' TABLESPACE ' || quote_ident("table".spcname), '');
-        IF "table".owner <> current_user THEN
-            EXECUTE format('ALTER TABLE %s OWNER TO %I', child, "table".owner);
-        END IF;
+        name := snowid.partition_name(parent, every, at);
         BEGIN
-            EXECUTE format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%s) TO (%s)', parent, child,
-                CASE low WHEN '-Infinity' THEN 'MINVALUE' ELSE low::text END,
-                CASE high WHEN 'Infinity' THEN 'MAXVALUE' ELSE high::text END);
-        EXCEPTION WHEN check_violation THEN
-            RAISE EXCEPTION USING ERRCODE = 'check_violation', MESSAGE = SQLERRM,
-                DETAIL = format('Rows in it belong into the new partition %s, from %s to %s.',
-                    child, snowid.bound_time(low, layout, epoch), snowid.bound_time(high, layout, epoch)),
-                HINT = 'Detach the DEFAULT partition, call snowid.create_partitions, and insert its rows into the table again.';
+            PERFORM snowid.add_partition(parent, name, low, high);
+        EXCEPTION
+            WHEN duplicate_table THEN
+                RAISE EXCEPTION USING ERRCODE = 'duplicate_table', MESSAGE = SQLERRM,
+                    DETAIL = format('It has the name of the partition of %s from %s on.', parent, at),
+                    HINT = 'If it is a partition that was detached, attach it again, rename it or drop it.';
+            WHEN check_violation THEN
+                RAISE EXCEPTION USING ERRCODE = 'check_violation', MESSAGE = SQLERRM,
+                    DETAIL = format('Rows in it belong into the new partition %s, from %s to %s.', name,
+                        snowid.bound_time(low, layout, epoch), snowid.bound_time(high, layout, epoch)),
+                    HINT = 'Detach the DEFAULT partition, call snowid.create_partitions, and insert its rows into the table again.';
         END;
         made := made + 1;
-        partition := child;
+        partition := name;
         from_time := snowid.bound_time(low, layout, epoch);
         to_time := snowid.bound_time(high, layout, epoch);
         RETURN NEXT;
