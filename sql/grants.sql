@@ -1,12 +1,15 @@
 -- Who may do what in the schema snowid.
 
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA snowid FROM PUBLIC;
+REVOKE ALL ON ALL ROUTINES IN SCHEMA snowid FROM PUBLIC;
 -- Not accept_clock: the clock is the whole server's, for superusers only.
 GRANT EXECUTE ON FUNCTION
     snowid.bind_schema(text, timestamptz, integer, boolean),
     snowid.advance(bigint), snowid.advance(bigint, timestamptz),
     snowid.advance_snowflake(bigint), snowid.advance_snowflake(bigint, timestamptz),
+    snowid.migrate_column(regclass, name, integer, timestamptz), snowid.revert_column(regclass, name),
     snowid.read_generators(), snowid.read_status() TO @extowner@ WITH GRANT OPTION;
+GRANT EXECUTE ON PROCEDURE
+    snowid.backfill(regclass, name, name, integer, integer, timestamptz) TO @extowner@ WITH GRANT OPTION;
 GRANT SELECT ON snowid.generators, snowid.status TO @extowner@ WITH GRANT OPTION;
 -- So that its pg_dump can read the mark, and its pg_restore set it.
 GRANT SELECT, UPDATE ON SEQUENCE snowid.high_water TO @extowner@;
@@ -14,6 +17,11 @@ GRANT EXECUTE ON FUNCTION snowid.read_generators(), snowid.read_status() TO pg_m
 GRANT SELECT ON snowid.generators, snowid.status TO pg_monitor;
 -- bind_schema runs it as its caller; it tells nothing that the caller doesn't know.
 GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz) TO PUBLIC;
+-- So do backfill, migrate_column and revert_column these, with their caller's rights.
+GRANT EXECUTE ON FUNCTION
+    snowid.check_id_column(regclass, name, integer, timestamptz), snowid.backfill_statements(regclass, name, name),
+    snowid.check_expression(text), snowid.remake_sequence(regclass, name, text) TO PUBLIC;
+GRANT SELECT ON snowid.migrated_columns TO PUBLIC;
 
 -- The planner puts these into everyone's plans; they compute from their arguments (and the time zone).
 GRANT EXECUTE ON FUNCTION

@@ -9,4 +9,6 @@ extension_sql_file!("../sql/decode.sql", name = "decode", requires = ["compose"]
 extension_sql_file!("../sql/admin.sql", name = "admin", requires = ["decode"]);
 extension_sql_file!("../sql/planner.sql", name = "planner", requires = ["admin"]);
 extension_sql_file!("../sql/bind.sql", name = "bind", requires = ["planner"]);
-extension_sql_file!("../sql/grants.sql", name = "grants", requires = ["bind"], finalize);
+extension_sql_file!("../sql/backfill.sql", name = "backfill", requires = ["bind"]);
+extension_sql_file!("../sql/migration.sql", name = "migration", requires = ["backfill"]);
+extension_sql_file!("../sql/grants.sql", name = "grants", requires = ["migration"], finalize);

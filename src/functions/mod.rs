@@ -3,4 +3,5 @@
 pub mod admin;
 pub mod compose;
 pub mod decode;
+pub mod expression;
 pub mod generate;
