@@ -69,7 +69,8 @@ DECLARE
     zone CONSTANT text := CASE type WHEN 'timestamptz'::regtype THEN '' ELSE ' AT TIME ZONE ''UTC''' END;
     instant CONSTANT text := format('(t.%I%s)', created_at_column,
         CASE type WHEN 'timestamptz'::regtype THEN '' ELSE '::timestamp' || zone END);
-    newest CONSTANT text := format('least($2, %s.id_timestamp(9223372036854775807, $1))', home);
+    newest CONSTANT text := format(
+        'least($2, %s.id_timestamp(9223372036854775807, $1) + interval ''999 microseconds'')', home);
     -- Rows of one created_at follow each other by the primary key, or else as they lie in the table.
     ties CONSTANT text := (SELECT string_agg(format('t.%I, ', a.attname), '' ORDER BY k.n)
         FROM pg_index i CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS k (attnum, n)
@@ -142,8 +143,8 @@ BEGIN
               FROM lined_up l
         ), filled AS (
             UPDATE %2$s AS t SET %3$I = (g.number >> 10 << 23) | ($7::bigint << 10) | (g.number & 1023)
-              FROM given g JOIN todo d ON d.ord = g.ord CROSS JOIN seen s
-             WHERE g.number <= s.number AND t.tableoid = d.part AND t.ctid = d.spot
+              FROM given g JOIN todo d ON d.ord = g.ord
+             WHERE g.number <= (SELECT s.number FROM seen s) AND t.tableoid = d.part AND t.ctid = d.spot
                -- which pick has found already: for pruning and indexes
                AND t.%3$I IS NULL AND t.%4$I >= $4%5$s AND t.%4$I <= $5%5$s
             RETURNING g.number, t.%3$I AS id, %6$s AS at
@@ -214,6 +215,8 @@ BEGIN
             EXECUTE run.pick INTO rows
               USING epoch, clock_timestamp() - interval '1 millisecond', since, size;
             EXIT WHEN rows.parts IS NULL;
+            -- By statistics that are out of date hardly any row is without an ID: a batch would be joined row by row.
+            PERFORM set_config('enable_nestloop', 'off', true), set_config('jit', 'off', true);
             room := greatest(size, 10000);
             LOOP
                 EXECUTE run.fill INTO batch
@@ -223,7 +226,11 @@ BEGIN
             END LOOP;
             EXIT WHEN batch.count = 0;
             -- So that they are never drawn, even if the clock is set back.
-            PERFORM snowid.advance(batch.id, epoch);
+            BEGIN
+                PERFORM snowid.advance(batch.id, epoch);
+            EXCEPTION WHEN sequence_generator_limit_exceeded THEN
+                NULL; -- in an epoch that has ended nothing is drawn
+            END;
         EXCEPTION WHEN unique_violation OR deadlock_detected THEN
             failures := failures + 1;
             IF failures = 10 THEN
@@ -249,10 +256,11 @@ BEGIN
     IF still.ready + still.undated + still.early + still.late > 0 THEN
         RAISE WARNING USING MESSAGE = format('%s: %s rows are left without an ID',
                 target, still.ready + still.undated + still.early + still.late),
-            DETAIL = format('%s have no time, %s are from before the epoch, %s from past the clock or the epoch''s end, '
-                '%s came while this ran.', still.undated, still.early, still.late, still.ready),
+            DETAIL = format('Without a time: %s; before the epoch: %s; past the clock or the epoch''s end: %s; '
+                'come while this ran, or without room before that end: %s.', still.undated, still.early, still.late, still.ready),
             HINT = 'Correct their times, or give them IDs by hand. Another run fills what has come.';
     END IF;
+    COMMIT; -- and with it what was set
 END
 $backfill$;
 COMMENT ON PROCEDURE snowid.backfill(regclass, name, name, integer, integer, timestamptz) IS

@@ -5,7 +5,7 @@
 CREATE VIEW snowid.migrated_columns AS
     SELECT c.oid::regclass AS table_name, a.attname AS column_name,
            substr(d.description, m.start + length(m.mark)) AS migrated_from,
-           nullif(left(d.description, m.start - 2), '') AS remark
+           nullif(left(d.description, greatest(m.start - 2, 0)), '') AS remark
       FROM pg_description d
       JOIN pg_class c ON c.oid = d.objoid
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.objsubid
@@ -91,6 +91,8 @@ DECLARE
     top_at text;
     memory record;
 BEGIN
+    -- Refuses an epoch that has ended.
+    EXECUTE format('SELECT %s.make_id(clock_timestamp(), $1, 0, $2)', home) USING shard_id, counted_from;
     -- The partitions and children too
     EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', target);
     SELECT a.attidentity, a.attgenerated, pg_get_expr(d.adbin, d.adrelid) AS expression,
@@ -200,7 +202,7 @@ BEGIN
     ELSE
         -- The table's owner can write what whoever calls this executes.
         PERFORM snowid.check_expression(expression);
-        EXECUTE format('%s SET DEFAULT (%s)', alter_column, expression);
+        EXECUTE format('%sSET DEFAULT (%s)', alter_column, expression);
     END IF;
     IF memory.migrated_from IN ('identity always', 'identity by default') THEN
         PERFORM snowid.remake_sequence(target, column_name, upper(substr(memory.migrated_from, 10)));
