@@ -54,7 +54,7 @@ COMMENT ON FUNCTION snowid.check_id_column(regclass, name, integer, timestamptz)
 
 CREATE FUNCTION snowid.backfill_statements(
     target regclass, id_column name, created_at_column name,
-    OUT survey text, OUT lock text, OUT pick text, OUT fill text
+    OUT survey text, OUT lock text, OUT hold text, OUT pick text, OUT fill text
 )
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -83,6 +83,7 @@ DECLARE
       -- The index of a parent knows of its partitions, but not of other children.
       AND NOT EXISTS (SELECT FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhparent
                        WHERE h.inhparent = target AND c.relkind = 'r');
+    oldest text;
 BEGIN
     IF type IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'undefined_column',
@@ -104,16 +105,17 @@ BEGIN
     lock := CASE WHEN NOT is_unique THEN format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', target) END;
 
     -- $1 epoch, $2 until, $3 since, $4 how many rows
+    oldest := format($$
+        SELECT t.tableoid AS part, t.ctid AS spot, %1$s AS at FROM %2$s AS t
+         WHERE t.%3$I IS NULL AND t.%4$I >= $3%5$s AND t.%4$I <= (%6$s)%5$s
+         ORDER BY t.%4$I, %7$s t.tableoid, t.ctid LIMIT $4 $$,
+        instant, target, id_column, created_at_column, zone, newest, ties);
+    hold := oldest || 'FOR UPDATE';
     pick := format($$
         SELECT array_agg(r.part) AS parts, array_agg(r.spot) AS spots,
                array_agg(%1$s.id_floor(r.at, $1) >> 13) AS floors, min(r.at) AS first, max(r.at) AS last,
                (%1$s.id_floor(%2$s, $1) >> 13) + 1023 AS ceiling
-          FROM (SELECT t.tableoid AS part, t.ctid AS spot, %3$s AS at
-                  FROM %4$s AS t
-                 WHERE t.%5$I IS NULL AND t.%6$I >= $3%7$s AND t.%6$I <= (%2$s)%7$s
-                 ORDER BY t.%6$I, %8$s t.tableoid, t.ctid
-                 LIMIT $4 FOR UPDATE) AS r $$,
-        home, newest, instant, target, id_column, created_at_column, zone, ties);
+          FROM (%3$s) AS r $$, home, newest, oldest);
 
     -- $1 to $6 what pick returns, $7 shard, $8 the last number given, $9 how many taken IDs to look at
     fill := format($$
@@ -168,10 +170,11 @@ AS $backfill$
 #variable_conflict use_variable
 DECLARE
     run record;         -- the statements
-    rows record;        -- picked and locked, in order
+    rows record;        -- picked, in order
     batch record;       -- what became of them
     still record;       -- rows without an ID
     since timestamptz;
+    before timestamptz;
     last bigint;
     size integer := batch_size;
     room bigint;
@@ -212,8 +215,10 @@ BEGIN
             IF run.lock IS NOT NULL THEN
                 EXECUTE run.lock;
             END IF;
-            EXECUTE run.pick INTO rows
-              USING epoch, clock_timestamp() - interval '1 millisecond', since, size;
+            before := clock_timestamp() - interval '1 millisecond';
+            -- Those that hold some of the rows may change them: only then are these read.
+            EXECUTE run.hold USING epoch, before, since, size;
+            EXECUTE run.pick INTO rows USING epoch, before, since, size;
             EXIT WHEN rows.parts IS NULL;
             -- By statistics that are out of date hardly any row is without an ID: a batch would be joined row by row.
             PERFORM set_config('enable_nestloop', 'off', true), set_config('jit', 'off', true);
