@@ -1,6 +1,6 @@
 -- Who may do what in the schema snowid.
 
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA snowid FROM PUBLIC;
+REVOKE ALL ON ALL ROUTINES IN SCHEMA snowid FROM PUBLIC;
 -- Not accept_clock: the clock is the whole server's, for superusers only.
 GRANT EXECUTE ON FUNCTION
     snowid.bind_schema(text, timestamptz, integer, boolean),
@@ -9,7 +9,10 @@ GRANT EXECUTE ON FUNCTION
     snowid.partitions(regclass, text, timestamptz),
     snowid.advance(bigint), snowid.advance(bigint, timestamptz),
     snowid.advance_snowflake(bigint), snowid.advance_snowflake(bigint, timestamptz),
+    snowid.migrate_column(regclass, name, integer, timestamptz), snowid.revert_column(regclass, name),
     snowid.read_generators(), snowid.read_status() TO @extowner@ WITH GRANT OPTION;
+GRANT EXECUTE ON PROCEDURE
+    snowid.backfill(regclass, name, name, integer, integer, timestamptz) TO @extowner@ WITH GRANT OPTION;
 GRANT SELECT ON snowid.generators, snowid.status TO @extowner@ WITH GRANT OPTION;
 -- So that its pg_dump can read the mark, and its pg_restore set it.
 GRANT SELECT, UPDATE ON SEQUENCE snowid.high_water TO @extowner@;
@@ -18,12 +21,17 @@ GRANT EXECUTE ON FUNCTION snowid.read_generators(), snowid.read_status(),
 GRANT SELECT ON snowid.generators, snowid.status TO pg_monitor;
 -- bind_schema runs it as its caller; it tells nothing that the caller doesn't know.
 GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz) TO PUBLIC;
--- So do the functions for partitions: these do with the caller's rights what anyone can do in SQL.
+-- So do the functions for partitions these, with their caller's rights: what anyone can do in SQL.
 GRANT EXECUTE ON FUNCTION
     snowid.partition_bounds(regclass), snowid.bound_time(numeric, text, timestamptz),
     snowid.time_bound(timestamptz, text, timestamptz), snowid.period_start(interval, timestamptz),
     snowid.partition_name(regclass, interval, timestamptz),
     snowid.add_partition(regclass, text, numeric, numeric) TO PUBLIC;
+-- So do backfill, migrate_column and revert_column these, with their caller's rights.
+GRANT EXECUTE ON FUNCTION
+    snowid.check_id_column(regclass, name, integer, timestamptz), snowid.backfill_statements(regclass, name, name),
+    snowid.check_expression(text), snowid.remake_sequence(regclass, name, text) TO PUBLIC;
+GRANT SELECT ON snowid.migrated_columns TO PUBLIC;
 
 -- Layouts are no secret, and who calls decode_as or adds a row calls the functions below it.
 GRANT SELECT ON snowid.layouts TO PUBLIC;

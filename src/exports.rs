@@ -3,7 +3,7 @@
 
 use crate::abi::{VERSION_1, call, call_guarded, call_set};
 use crate::functions::generate::Block;
-use crate::functions::{admin, compose, decode, generate, layouts, text};
+use crate::functions::{admin, compose, decode, expression, generate, layouts, text};
 use crate::planner::functions as planner;
 use pgrx::pg_sys::{Datum, FunctionCallInfo, Pg_finfo_record};
 
@@ -91,6 +91,9 @@ export!(pg_finfo_snowid_init_high_water, snowid_init_high_water, |f| {
 });
 export!(pg_finfo_snowid_accept_clock, snowid_accept_clock, |f| call(f, admin::accept_clock));
 export!(pg_finfo_snowid_check_epoch, snowid_check_epoch, |f| call(f, admin::check_epoch));
+export!(pg_finfo_snowid_check_expression, snowid_check_expression, |f| {
+    call(f, expression::check_expression)
+});
 
 export!(pg_finfo_snowid_planner_support, snowid_planner_support, |f| call(f, planner::support));
 export!(pg_finfo_snowid_last_id_before, snowid_last_id_before, |f| {

@@ -12,4 +12,6 @@ extension_sql_file!("../sql/layouts.sql", name = "layouts", requires = ["admin"]
 extension_sql_file!("../sql/planner.sql", name = "planner", requires = ["layouts"]);
 extension_sql_file!("../sql/bind.sql", name = "bind", requires = ["planner"]);
 extension_sql_file!("../sql/partitions.sql", name = "partitions", requires = ["bind"]);
-extension_sql_file!("../sql/grants.sql", name = "grants", requires = ["partitions"], finalize);
+extension_sql_file!("../sql/backfill.sql", name = "backfill", requires = ["partitions"]);
+extension_sql_file!("../sql/migration.sql", name = "migration", requires = ["backfill"]);
+extension_sql_file!("../sql/grants.sql", name = "grants", requires = ["migration"], finalize);
