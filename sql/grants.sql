@@ -7,6 +7,11 @@ GRANT EXECUTE ON FUNCTION
     snowid.advance(bigint), snowid.advance(bigint, timestamptz),
     snowid.advance_snowflake(bigint), snowid.advance_snowflake(bigint, timestamptz),
     snowid.read_generators(), snowid.read_status() TO @extowner@ WITH GRANT OPTION;
+GRANT EXECUTE ON FUNCTION
+    snowid.create_ticket_sequence(text, integer, integer, bigint),
+    snowid.create_range_sequence(text, integer, integer, bigint, bigint),
+    snowid.cap_ticket_sequence(regclass, bigint),
+    snowid.resize_ticket_sequence(regclass, integer, integer, bigint) TO @extowner@ WITH GRANT OPTION;
 GRANT SELECT ON snowid.generators, snowid.status TO @extowner@ WITH GRANT OPTION;
 -- So that its pg_dump can read the mark, and its pg_restore set it.
 GRANT SELECT, UPDATE ON SEQUENCE snowid.high_water TO @extowner@;
@@ -14,6 +19,14 @@ GRANT EXECUTE ON FUNCTION snowid.read_generators(), snowid.read_status() TO pg_m
 GRANT SELECT ON snowid.generators, snowid.status TO pg_monitor;
 -- bind_schema runs it as its caller; it tells nothing that the caller doesn't know.
 GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz) TO PUBLIC;
+-- So are these run, for sequences; their callers could do all of it without them. The view shows what
+-- its reader may read.
+GRANT EXECUTE ON FUNCTION
+    snowid.check_part(text, integer, integer), snowid.first_ticket(integer, integer, bigint),
+    snowid.range_part(integer, integer, bigint, bigint),
+    snowid.create_sequence(text, text, integer, bigint, bigint, text),
+    snowid.check_tickets(regclass, bigint), snowid.commit_for_good() TO PUBLIC;
+GRANT SELECT ON snowid.sequences TO PUBLIC;
 
 -- The planner puts these into everyone's plans; they compute from their arguments (and the time zone).
 GRANT EXECUTE ON FUNCTION

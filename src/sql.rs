@@ -9,4 +9,5 @@ extension_sql_file!("../sql/decode.sql", name = "decode", requires = ["compose"]
 extension_sql_file!("../sql/admin.sql", name = "admin", requires = ["decode"]);
 extension_sql_file!("../sql/planner.sql", name = "planner", requires = ["admin"]);
 extension_sql_file!("../sql/bind.sql", name = "bind", requires = ["planner"]);
-extension_sql_file!("../sql/grants.sql", name = "grants", requires = ["bind"], finalize);
+extension_sql_file!("../sql/tickets.sql", name = "tickets", requires = ["bind"]);
+extension_sql_file!("../sql/grants.sql", name = "grants", requires = ["tickets"], finalize);

@@ -3,8 +3,9 @@
 //! lock; the time is always an argument, so that every clock story is a plain test.
 //!
 //! Imports run one way: `cell` uses `step`; `step`, `wait`, `mark` and `range` use `instant`, and
-//! `range` uses `layout`.
+//! `range` uses `layout`; `block` stands alone.
 
+pub mod block;
 pub mod cell;
 pub mod instant;
 pub mod layout;

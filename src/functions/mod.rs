@@ -4,3 +4,4 @@ pub mod admin;
 pub mod compose;
 pub mod decode;
 pub mod generate;
+pub mod tickets;
