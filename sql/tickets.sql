@@ -143,7 +143,9 @@ CREATE VIEW snowid.sequences AS
                '^pg_snowid (tickets|range): (?:server|shard) (\d{1,10}) of (\d{1,10})') AS mark) m,
            LATERAL (SELECT div(s.max_value::numeric - s.min_value, abs(s.increment_by::numeric)) + 1 AS total) t,
            LATERAL (SELECT coalesce(div(s.last_value::numeric - s.min_value, s.increment_by) + 1, 0) AS used) u
-     WHERE m.mark IS NOT NULL AND has_sequence_privilege(c.oid, 'SELECT, USAGE');
+     WHERE m.mark IS NOT NULL
+       -- Which is an error for other relations, and may be looked at before the joins.
+       AND CASE c.relkind WHEN 'S' THEN has_sequence_privilege(c.oid, 'SELECT, USAGE') END;
 COMMENT ON VIEW snowid.sequences IS
     'one row for each ticket or range sequence of this database that the reader may read';
 COMMENT ON COLUMN snowid.sequences.sequence IS 'its name';
