@@ -44,11 +44,8 @@ impl Sequence {
     pub fn claim(&self, count: u32) -> Result<(Block, i64), u32> {
         let increment = i128::from(self.increment);
         let first = i128::from(self.last_value) + if self.is_called { increment } else { 0 };
-        let room = if increment > 0 {
-            i128::from(self.max) - first
-        } else {
-            first - i128::from(self.min)
-        };
+        let room =
+            if increment > 0 { i128::from(self.max) - first } else { first - i128::from(self.min) };
         let left = (room.div_euclid(increment.abs()) + 1).max(0);
         if left < i128::from(count) {
             return Err(left as u32);

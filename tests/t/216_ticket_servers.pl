@@ -1,7 +1,9 @@
 # Proves that two servers share tickets, odd and even, as Flickr's did: clients take turns between them,
-# one server is killed and comes back, and meanwhile the service goes on. No ticket is given twice.
+# one server is killed and comes back, and meanwhile the service goes on. No ticket is given twice. A dump
+# carries the sequence, which goes on where it is restored.
 #
-# It would fail if a server gave what is the other's, or what it gave before it was killed.
+# It would fail if a server gave what is the other's, or what it gave before it was killed, or if what a
+# ticket sequence is were not in the dump.
 
 use strict;
 use warnings;
@@ -44,6 +46,15 @@ cmp_ok($of{0}, '>=', 200, "$of{0} of even");
 # What was asked for in the moment of the kill.
 my $failed = () = join('', map { slurp_file($_->{err}) } @clients) =~ /server closed the connection|terminating connection/g;
 cmp_ok($failed, '<=', 4, "$failed draws failed, of each client at most the one that was under way");
+
+my $dump = PostgreSQL::Test::Utils::tempdir('dump') . '/dump.sql';
+$odd->safe_psql('postgres', "CREATE TABLE t (id bigint DEFAULT next_ticket('orders'), n integer); SELECT snowid.create_range_sequence('r', 3, 2)");
+$even->safe_psql('postgres', 'CREATE DATABASE there');
+ok(run_log([ 'pg_dump', '-d', $odd->connstr('postgres'), '-f', $dump ]) &&
+		run_log([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $even->connstr('there'), '-f', $dump ]), 'dumped and restored');
+is($even->safe_psql('there', 'SELECT * FROM snowid.sequences ORDER BY sequence::text'),
+	$odd->safe_psql('postgres', 'SELECT * FROM snowid.sequences ORDER BY sequence::text'), 'the sequences are the same there');
+is($even->safe_psql('there', 'INSERT INTO t (n) VALUES (1) RETURNING id'), last_ticket($odd) + 2, 'and go on');
 
 $_->stop('immediate') for $odd, $even;
 done_testing();
