@@ -13,7 +13,7 @@
 //! - `shared`: what lives in shared memory
 //! - `settings`, `interrupts`, `clock`, `abi`: PostgreSQL's settings and interrupts, the system's
 //!   clocks, the C calling convention
-//! - `error`: every error there is
+//! - `error`: every error there is; `relation_name`: a relation in their texts
 //! - `snowid_core` (folder `core/`): layouts, instants and the generator's step, without PostgreSQL
 #![deny(unsafe_code)]
 #![allow(unexpected_cfgs)]

@@ -92,7 +92,7 @@ unsafe fn open(oid: pg_sys::Oid, function: &CStr) -> Result<pg_sys::Relation, Er
         if (*form).relkind as u8 != pg_sys::RELKIND_SEQUENCE {
             return Err(Error::NotASequence { relation: sequence });
         }
-        let right = (pg_sys::ACL_USAGE | pg_sys::ACL_UPDATE).into();
+        let right = (pg_sys::ACL_USAGE | pg_sys::ACL_UPDATE) as pg_sys::AclMode;
         let access = pg_sys::pg_class_aclcheck(oid, pg_sys::GetUserId(), right);
         if access != pg_sys::AclResult::ACLCHECK_OK {
             let name: *const c_char = (*form).relname.data.as_ptr();

@@ -11,8 +11,8 @@ const SEQUENCE_MAGIC: u32 = 0x1717;
 /// How a change goes into the WAL.
 #[derive(Clone, Copy)]
 pub enum Log {
-    /// The bytes that differ. For a sequence that nextval doesn't touch: it changes the page without
-    /// WAL 32 values on, and the difference to a page that isn't in the WAL says nothing.
+    /// The bytes that differ. Not for a sequence that nextval draws from: it changes the page 32 times
+    /// without WAL, so that replay would find another page than the one that was changed.
     Difference = 0,
     /// The page as it is, without its empty middle.
     Whole = pg_sys::GENERIC_XLOG_FULL_IMAGE as isize,

@@ -24,24 +24,22 @@ sub start_clients
 	my @clients;
 	for my $n (0 .. $count - 1)
 	{
-		my @turn = map { $nodes[ ($n + $_) % @nodes ] } 0 .. $#nodes;
-		my $own = $turn[0]->connstr('postgres') =~ s/'//gr;
+		my @servers;
+		for my $k (0 .. $#nodes)
+		{
+			my @turn = map { $nodes[ ($n + $k + $_) % @nodes ] } 0 .. $#nodes;
+			push @servers, sprintf 'host=%s port=%s dbname=postgres', join(',', map { $_->host } @turn), join(',', map { $_->port } @turn);
+		}
 		my $sql = '';
 		for my $draw ('SELECT next_ticket(\'orders\');', "BEGIN;\nSELECT next_ticket('orders');\nROLLBACK;", 'SELECT next_tickets(\'orders\', 3);')
 		{
-			for (@turn)
-			{
-				my $hosts = join ',', map { $_->host } @turn;
-				my $ports = join ',', map { $_->port } @turn;
-				$sql .= "\\c \"host=$hosts port=$ports dbname=postgres\"\n$draw\n";
-				push @turn, shift @turn;
-			}
+			$sql .= "\\c \"$_\"\n$draw\n" for @servers;
 		}
 		my $path = "$dir/$n";
 		append_to_file("$path.sql", $sql);
 		my $run = IPC::Run::start(
 			# Not longer than the test lives.
-			[ 'bash', '-c', "while kill -0 \$PPID && [ ! -e $dir/stop ]; do psql -XAtq -d '$own' -f $path.sql >>$path.out; done 2>>$path.err" ],
+			[ 'bash', '-c', "while kill -0 \$PPID && [ ! -e $dir/stop ]; do psql -XAtq -d '$servers[0]' -f $path.sql >>$path.out; done 2>>$path.err" ],
 			'<', '/dev/null', IPC::Run::timeout(300));
 		push @clients, { run => $run, out => "$path.out", err => "$path.err", stop => "$dir/stop" };
 	}
