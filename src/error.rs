@@ -9,6 +9,7 @@ mod text;
 pub use layouts::LayoutError;
 pub use text::TextError;
 
+use crate::relation_name::RelationName;
 use crate::shared::DATABASES;
 use pgrx::PgSqlErrorCode;
 use pgrx::PgSqlErrorCode::*;
@@ -77,7 +78,28 @@ pub enum Error {
     MarkMissing,
     MarkDamaged,
     MarkUnlogged,
-    MarkUnconfirmed,
+    /// What the WAL record was for that no synchronous standby has confirmed.
+    Unconfirmed {
+        what: &'static str,
+    },
+    NotASequence {
+        relation: RelationName,
+    },
+    SequenceUnlogged {
+        sequence: RelationName,
+    },
+    SequenceCycles {
+        sequence: RelationName,
+    },
+    SequenceDamaged {
+        sequence: RelationName,
+    },
+    /// A block was asked for that the sequence no longer has.
+    SequenceAtEnd {
+        sequence: RelationName,
+        count: u32,
+        left: u32,
+    },
     TooManyDatabases,
     NotPreloaded,
     Recovery {
@@ -230,11 +252,41 @@ impl Error {
                 "Its value would be lost in a crash.",
                 "Use ALTER SEQUENCE snowid.high_water SET LOGGED.",
             ),
-            Self::MarkUnconfirmed => report(
+            Self::Unconfirmed { what } => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "no synchronous standby has confirmed the high-water mark",
+                format!("no synchronous standby has confirmed the {what}"),
                 "The configuration was reloaded while waiting for one.",
                 "Try again.",
+            ),
+            Self::NotASequence { relation } => report(
+                ERRCODE_WRONG_OBJECT_TYPE,
+                format!("\"{relation}\" is not a sequence"),
+                "",
+                "",
+            ),
+            Self::SequenceUnlogged { sequence } => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("sequence \"{sequence}\" is not logged"),
+                "A crash would set it back, and its tickets would repeat.",
+                "Use ALTER SEQUENCE ... SET LOGGED.",
+            ),
+            Self::SequenceCycles { sequence } => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("sequence \"{sequence}\" cycles"),
+                "Tickets never repeat, so their sequence has an end.",
+                "Use ALTER SEQUENCE ... NO CYCLE.",
+            ),
+            Self::SequenceDamaged { sequence } => report(
+                ERRCODE_DATA_CORRUPTED,
+                format!("sequence \"{sequence}\" is damaged"),
+                "Its page or its row in the catalog does not hold a sequence.",
+                "",
+            ),
+            Self::SequenceAtEnd { sequence, count, left } => report(
+                ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+                format!("sequence \"{sequence}\" has too few values left"),
+                format!("{count} are asked for, {left} are left."),
+                "",
             ),
             Self::TooManyDatabases => report(
                 ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,

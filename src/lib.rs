@@ -3,15 +3,18 @@
 //! What lives where, top to bottom; imports run downwards only:
 //!
 //! - `exports`: the C symbols that the SQL definitions (`sql/*.sql`) refer to
-//! - `functions`: their bodies, thin: generate, compose, decode, text, layouts, admin
+//! - `functions`: their bodies, thin: generate, tickets, compose, decode, text, layouts, expression,
+//!   admin
 //! - `planner`: conditions on `id_timestamp(id)` use the index on id
 //! - `generator`: draws from a shard's cell, and the waiting
 //! - `high_water`: the bound on disk that lets no id repeat after a crash
+//! - `sequence`: draws from native sequences whose values don't repeat after a crash either
+//! - `durable`: whether WAL is safe, and waiting for it
 //! - `arguments`: the checks of what SQL hands in
 //! - `shared`: what lives in shared memory
 //! - `settings`, `interrupts`, `clock`, `abi`: PostgreSQL's settings and interrupts, the system's
 //!   clocks, the C calling convention
-//! - `error`: every error there is
+//! - `error`: every error there is; `relation_name`: a relation in their texts
 //! - `snowid_core` (folder `core/`): layouts, instants, text forms and the generator's step, without
 //!   PostgreSQL
 #![deny(unsafe_code)]
@@ -19,6 +22,7 @@
 mod abi;
 mod arguments;
 mod clock;
+mod durable;
 mod error;
 mod exports;
 mod functions;
@@ -26,6 +30,8 @@ mod generator;
 mod high_water;
 mod interrupts;
 mod planner;
+mod relation_name;
+mod sequence;
 mod settings;
 mod shared;
 mod sql;

@@ -3,8 +3,9 @@
 //! lock; the time is always an argument, so that every clock story is a plain test.
 //!
 //! Imports run one way: `cell` uses `step`; `step`, `wait`, `mark`, `range` and `fields` use
-//! `instant`, and `range` uses `layout`.
+//! `instant`, and `range` uses `layout`; `block` and `text` stand alone.
 
+pub mod block;
 pub mod cell;
 pub mod fields;
 pub mod instant;
