@@ -24,7 +24,7 @@ use Test::More ();
 use Time::HiRes qw(sleep);
 
 our @EXPORT = qw(pair_of in_force problem claim_refused draw refusal draw_on stop_drawing drawn
-  nothing_twice ms_of freeze thaw time_ms);
+  nothing_twice ms_of freeze thaw children time_ms);
 
 my $json = JSON::PP->new->canonical;
 my (@running, %frozen, @drawing, %files);
@@ -165,6 +165,15 @@ sub call
 	return $json->decode($is->{content});
 }
 
+# Asks as this user from now on.
+sub login
+{
+	my ($self, $name, $password) = @_;
+	delete $self->{token};
+	$self->{token} = $self->call('/v3/auth/authenticate', { name => $name, password => $password })->{token};
+	return;
+}
+
 # The values of all keys that start so, decoded, by key; without the prefix that the servers have.
 sub records
 {
@@ -187,6 +196,12 @@ sub put
 	$self->call('/v3/kv/txn', { success => [ map { { requestPut => {
 		key => encode_base64("pg_snowid/$_", ''), value => encode_base64($json->encode($records{$_}), '') } } } sort keys %records ] });
 	return;
+}
+
+sub delete
+{
+	my ($self, $key) = @_;
+	return $self->call('/v3/kv/deleterange', { key => encode_base64("pg_snowid/$key", '') });
 }
 
 # --- Servers ---
@@ -232,19 +247,28 @@ sub claim_refused
 	return $error;
 }
 
+# The processes of a server below its postmaster, by pid: what ps calls them.
+sub children
+{
+	my ($node) = @_;
+	my %children;
+	for my $dir (glob '/proc/[0-9]*')
+	{
+		my ($stat, $title) = map { eval { slurp_file("$dir/$_") } // '' } qw(stat cmdline);
+		$children{$1} = $title =~ s/\0+$//r if $stat =~ /^(\d+) \(.*\) \w (\d+) /s && $2 == $node->{_pid};
+	}
+	return %children;
+}
+
 # All processes of a server stop where they are, as on a machine that is frozen; and go on.
 sub freeze
 {
 	my ($node) = @_;
 	my $postmaster = $node->{_pid};
 	kill 'STOP', $postmaster;
-	$frozen{$postmaster} = [ $postmaster ];
-	for my $stat (glob '/proc/[0-9]*/stat')
-	{
-		my $line = eval { slurp_file($stat) } // next;
-		push @{ $frozen{$postmaster} }, $1 if $line =~ /^(\d+) \(.*\) \w (\d+) / && $2 == $postmaster;
-	}
-	kill 'STOP', @{ $frozen{$postmaster} };
+	my %children = children($node);
+	$frozen{$postmaster} = [ $postmaster, keys %children ];
+	kill 'STOP', keys %children;
 	return;
 }
 
