@@ -5,6 +5,7 @@
 //! - `exports`: the C symbols that the SQL definitions (`sql/*.sql`) refer to
 //! - `functions`: their bodies, thin: generate, compose, decode, admin
 //! - `planner`: conditions on `id_timestamp(id)` use the index on id
+//! - `fleet`: the background worker that leases a (datacenter, worker) pair from etcd
 //! - `generator`: draws from a shard's cell, and the waiting
 //! - `high_water`: the bound on disk that lets no id repeat after a crash
 //! - `arguments`: the checks of what SQL hands in
@@ -21,6 +22,7 @@ mod arguments;
 mod clock;
 mod error;
 mod exports;
+mod fleet;
 mod functions;
 mod generator;
 mod high_water;
@@ -39,6 +41,7 @@ extern "C-unwind" fn _PG_init() {
     settings::define();
     shared::request();
     planner::install();
+    fleet::register();
 }
 
 /// What `cargo pgrx test` asks for.

@@ -116,6 +116,10 @@ mod tests {
             TooManyDatabases,
             NotPreloaded,
             Recovery { function: "next_id()" },
+            NoWorkerId,
+            LeaseRanOut { until: 1, now: 2 },
+            NotLeased,
+            ReleaseUnconfirmed,
         ];
         for error in &all {
             match error {
@@ -129,6 +133,7 @@ mod tests {
                 | MarkDamaged
                 | MarkUnlogged => {}
                 MarkUnconfirmed | TooManyDatabases | NotPreloaded | Recovery { .. } => {}
+                NoWorkerId | LeaseRanOut { .. } | NotLeased | ReleaseUnconfirmed => {}
             }
         }
         all

@@ -1,0 +1,474 @@
+//! What the background worker does in a turn: claim a pair, renew it, release it.
+
+use super::client::{Change, Client, Condition, Failure};
+use super::file::{File, Held};
+use super::identity::Identity;
+use super::is_stopping;
+use super::problem::{Problem, log};
+use super::records::{Keys, Live, Node, Pair, Snapshot, holder, json};
+use crate::clock;
+use crate::settings::{self, Etcd};
+use crate::shared::lease::{Source, Worker};
+use crate::shared::{self, Block};
+use snowid_core::instant::{UnixMs, Utc};
+use snowid_core::layout::{TWITTER, twitter_parts};
+use snowid_core::lease::{self, Refused, Server, Take, Tolerance};
+use std::time::Duration;
+
+/// How often a claim is tried again at once when others change the records meanwhile.
+const RACES: usize = 100;
+
+pub struct Keeper {
+    block: &'static Block,
+    identity: Identity,
+    keys: Keys,
+    settings: Etcd,
+    server: Server,
+    client: Result<Client, String>,
+    /// The instance is on disk: etcd may know it.
+    registered: bool,
+    /// From the file, until something is in force.
+    stored: Option<Held>,
+    holding: Option<Holding>,
+    stage: Stage,
+    /// The problem that was logged last.
+    logged: Option<String>,
+}
+
+/// The pair in force.
+#[derive(Clone, Copy)]
+struct Holding {
+    node: u32,
+    floor: UnixMs,
+    bound: UnixMs,
+    /// etcd's lease, while it is to be renewed.
+    lease: Option<i64>,
+    /// The clock less the time since boot.
+    clock_offset: i64,
+}
+
+enum Stage {
+    Leasing,
+    /// The pair is out of use here, with this bound, and etcd is to be told.
+    Releasing(Option<(u32, UnixMs)>),
+    Released,
+}
+
+impl Keeper {
+    pub fn new() -> Result<Self, Problem> {
+        let block =
+            shared::look().ok_or_else(|| Problem::File(std::io::ErrorKind::Other.into()))?;
+        let (identity, stored) = Identity::read().map_err(Problem::File)?;
+        let settings = settings::etcd();
+        block.lease.attach();
+        Ok(Self {
+            block,
+            keys: Keys(settings.prefix.clone()),
+            server: server(&identity),
+            client: client(&settings),
+            registered: stored.is_some(),
+            settings,
+            identity,
+            stored,
+            holding: None,
+            stage: Stage::Leasing,
+            logged: None,
+        })
+    }
+
+    /// Whether a backend wants more than a renewal.
+    pub fn has_request(&mut self) -> bool {
+        if !self.block.lease.take_release() {
+            return false;
+        }
+        if matches!(self.stage, Stage::Leasing) {
+            self.stage = Stage::Releasing(self.seal());
+        }
+        true
+    }
+
+    /// The configuration was read again.
+    pub fn reload(&mut self) {
+        let settings = settings::etcd();
+        let server = server(&self.identity);
+        let limits = |server: &Server| (server.datacenter, server.worker);
+        if settings.lease != self.settings.lease || limits(&server) != limits(&self.server) {
+            self.holding.iter_mut().for_each(|holding| holding.lease = None);
+        }
+        self.client = client(&settings);
+        self.settings = settings;
+        self.server = server;
+        if matches!(self.stage, Stage::Released) {
+            self.stage = Stage::Leasing;
+        }
+    }
+
+    /// Does what is due; returns how long to wait for the next turn.
+    pub fn turn(&mut self) -> Duration {
+        let done = match self.stage {
+            Stage::Leasing => self.claim_or_renew(),
+            Stage::Releasing(sealed) => self.release(sealed),
+            Stage::Released => Err(Problem::Released),
+        };
+        let interval =
+            Duration::from_millis(lease::report_interval(self.settings.lease * 1000) as u64);
+        match done {
+            Ok(()) => {
+                self.note(None);
+                interval
+            }
+            Err(problem) => {
+                if matches!(problem, Problem::Held { .. }) {
+                    self.holding = None;
+                    self.block.lease.withdraw(Source::None);
+                }
+                let is_brief = matches!(problem, Problem::Etcd { .. } | Problem::File(_));
+                self.note(Some(problem));
+                if is_brief { interval.min(super::PAUSE) } else { interval }
+            }
+        }
+    }
+
+    /// The server stops, or the worker: another server with this name need not wait for the lease to
+    /// run out. The bound stays, so that backends may go on until they end.
+    pub fn stop(&mut self) {
+        let Some(Holding { node, bound, lease: Some(lease), .. }) = self.holding else { return };
+        let pair = Pair { bound_ms: bound, ..self.pair(node, clock::unix_ms()) };
+        let live = self.keys.live(&self.identity.name);
+        let stored = File::write(&self.identity, Some(Held::new(node, &pair)));
+        if let (Ok(()), Ok(client)) = (stored, &mut self.client) {
+            let recorded = client.transact(
+                &[Condition::Leased { key: &live, lease }],
+                &[
+                    Change::Put { key: &self.keys.pair(node), value: json(&pair), lease: None },
+                    Change::Delete { key: &live },
+                ],
+            );
+            // Nothing is lost if that fails. The lease would run out by itself.
+            let _ = recorded.and_then(|_| client.revoke(lease));
+        }
+    }
+
+    fn claim_or_renew(&mut self) -> Result<(), Problem> {
+        let done = match self.holding {
+            Some(Holding { lease: Some(lease), clock_offset, .. })
+                if (clock_offset - offset()).abs() <= self.settings.clock_difference =>
+            {
+                self.renew(lease)
+            }
+            _ => self.claim(),
+        };
+        if let (Err(Problem::Etcd { .. }), Some(stored)) = (&done, self.stored) {
+            self.use_stored(stored)?;
+        }
+        done
+    }
+
+    fn claim(&mut self) -> Result<(), Problem> {
+        if !self.registered {
+            File::write(&self.identity, None).map_err(Problem::File)?;
+            self.registered = true;
+        }
+        let mut lease = None;
+        for _ in 0..RACES {
+            let snapshot = self.read()?;
+            let now = clock::unix_ms();
+            let fleet = snapshot.fleet(&self.identity.name);
+            let tolerance = Tolerance {
+                clock: self.settings.clock_difference,
+                grace: self.settings.grace * 1000,
+            };
+            let take = lease::decide(&fleet, &self.server, now, tolerance)
+                .map_err(|refused| self.refusal(refused, &snapshot, now))?;
+            let lease = match lease {
+                Some(lease) => lease,
+                None => *lease.insert(self.ask(|client, settings| client.grant(settings.lease))?),
+            };
+            if self.take(&take, &snapshot, lease, now)? {
+                return Ok(());
+            }
+        }
+        Err(self.etcd_problem(Failure("other servers change the records all the time".into())))
+    }
+
+    /// Records the pair as this server's, unless what the decision rests on has changed.
+    fn take(
+        &mut self,
+        take: &Take,
+        snapshot: &Snapshot,
+        lease: i64,
+        now: UnixMs,
+    ) -> Result<bool, Problem> {
+        let Self { keys, identity, .. } = &*self;
+        let node = take.node;
+        let had = self.holding;
+        let mut pair = self.pair(node, now);
+        pair.floor_ms = pair.floor_ms.max(take.floor);
+        pair.bound_ms = lease::bound(now, pair.floor_ms, take.floor, self.settings.lease * 1000);
+        let (live_key, node_key, pair_key) =
+            (keys.live(&identity.name), keys.node(&identity.name), keys.pair(node));
+        let mut read = vec![live_key.clone(), node_key.clone(), pair_key.clone()];
+        let live = json(&Live::new(identity, node, now));
+        let mut changes = vec![
+            Change::Put { key: &live_key, value: live, lease: Some(lease) },
+            Change::Put { key: &node_key, value: json(&Node::new(node)), lease: None },
+            Change::Put { key: &pair_key, value: json(&pair), lease: None },
+        ];
+        let loser_key = take.from.as_ref().map(|name| keys.node(name));
+        if let (Some(name), Some(key)) = (&take.from, &loser_key) {
+            read.extend([key.clone(), keys.live(name)]);
+            if snapshot.names.get(name) == Some(&node) && *key != node_key {
+                changes.push(Change::Delete { key });
+            }
+        }
+        let given_key = take.gives_up.map(|node| keys.pair(node));
+        if let (Some(given), Some(key)) = (take.gives_up, &given_key) {
+            read.push(key.clone());
+            let pair = Pair { released: true, ..snapshot.pairs[&given].clone() };
+            changes.push(Change::Put { key, value: json(&pair), lease: None });
+        }
+        let conditions: Vec<_> = read
+            .iter()
+            .map(|key| Condition::Unchanged { key, revision: snapshot.revision(key) })
+            .collect();
+        let client = self.client.as_mut().map_err(|text| Failure(text.clone()));
+        let taken = client.and_then(|client| client.transact(&conditions, &changes));
+        if !taken.map_err(|failure| self.etcd_problem(failure))? {
+            return Ok(false);
+        }
+        self.put_in_force(node, take.floor, &pair, Some(lease))?;
+        if had.is_none_or(|had| had.node != node) {
+            let (datacenter, worker) = twitter_parts(node);
+            log(
+                format!(
+                    "claimed datacenter {datacenter}, worker {worker} for \"{}\"",
+                    self.identity.name
+                ),
+                format!("Its IDs begin at {}.", Utc(now.max(take.floor))),
+            );
+        }
+        Ok(true)
+    }
+
+    fn renew(&mut self, lease: i64) -> Result<(), Problem> {
+        let Some(Holding { node, floor, .. }) = self.holding else { return Ok(()) };
+        if !self.ask(|client, _| client.keep_alive(lease))? {
+            return self.claim();
+        }
+        let now = clock::unix_ms();
+        let pair = self.pair(node, now);
+        let (live_key, pair_key) = (self.keys.live(&self.identity.name), self.keys.pair(node));
+        let live = json(&Live::new(&self.identity, node, now));
+        let conditions = [Condition::Leased { key: &live_key, lease }];
+        let changes = [
+            Change::Put { key: &live_key, value: live, lease: Some(lease) },
+            Change::Put { key: &pair_key, value: json(&pair), lease: None },
+        ];
+        if self.ask(|client, _| client.transact(&conditions, &changes))? {
+            self.put_in_force(node, floor, &pair, Some(lease))
+        } else {
+            self.claim()
+        }
+    }
+
+    /// What to record of a pair that this server has, or will have.
+    fn pair(&self, node: u32, now: UnixMs) -> Pair {
+        let floor =
+            self.holding.filter(|holding| holding.node == node).map_or(0, |holding| holding.floor);
+        let last = self.block.workers[node as usize].last();
+        let floor = if last == Default::default() { floor } else { floor.max(last.ms() + 1) };
+        Pair {
+            node: self.identity.name.clone(),
+            instance: self.identity.instance.clone(),
+            boot: self.identity.boot.clone(),
+            time_ms: now,
+            bound_ms: lease::bound(now, floor, floor, self.settings.lease * 1000),
+            floor_ms: floor,
+            released: false,
+        }
+    }
+
+    /// etcd knows it: the file, then shared memory.
+    fn put_in_force(
+        &mut self,
+        node: u32,
+        floor: UnixMs,
+        pair: &Pair,
+        lease: Option<i64>,
+    ) -> Result<(), Problem> {
+        File::write(&self.identity, Some(Held::new(node, pair))).map_err(Problem::File)?;
+        self.publish(node, floor, pair.bound_ms, lease, Source::Etcd);
+        Ok(())
+    }
+
+    fn publish(
+        &mut self,
+        node: u32,
+        floor: UnixMs,
+        until: UnixMs,
+        lease: Option<i64>,
+        source: Source,
+    ) {
+        if floor > 0 {
+            let cell = &self.block.workers[node as usize];
+            cell.advance(floor - 1, TWITTER.sequence_max(), clock::unix_ms());
+        }
+        self.block.lease.publish(Worker { node, until }, source);
+        self.stored = None;
+        self.holding = Some(Holding { node, floor, bound: until, lease, clock_offset: offset() });
+    }
+
+    /// etcd was not reached since the start: what it knew before holds to its bound.
+    fn use_stored(&mut self, stored: Held) -> Result<(), Problem> {
+        let (node, now) = (stored.node(), clock::unix_ms());
+        let tolerated = self.settings.clock_difference;
+        if stored.time_ms - now > tolerated {
+            let recorded = stored.time_ms;
+            return Err(Problem::ClockBehind { node, recorded, now, tolerated });
+        }
+        if self.server.may_have(node) {
+            let floor = stored.floor_ms.max(stored.time_ms);
+            self.publish(node, floor, stored.bound_ms, None, Source::Cached);
+            let (datacenter, worker) = twitter_parts(node);
+            log(
+                format!("using datacenter {datacenter}, worker {worker} without etcd"),
+                format!("The stored lease is good for IDs before {}.", Utc(stored.bound_ms)),
+            );
+        }
+        Ok(())
+    }
+
+    /// Ends the use of the pair here; returns it, and the time that its ids are below.
+    fn seal(&mut self) -> Option<(u32, UnixMs)> {
+        self.block.lease.withdraw(Source::None);
+        self.stored = None;
+        let Holding { node, floor, bound, .. } = self.holding.take()?;
+        let cell = &self.block.workers[node as usize];
+        let last = cell.exchange(bound, TWITTER.sequence_max(), clock::unix_ms());
+        Some((node, floor.max(last.ms() + 1)))
+    }
+
+    /// Makes the pair free for others.
+    fn release(&mut self, sealed: Option<(u32, UnixMs)>) -> Result<(), Problem> {
+        File::remove().map_err(Problem::File)?;
+        self.registered = false;
+        if let Some((node, bound)) = sealed {
+            for _ in 0..RACES {
+                if self.record_release(node, bound)? {
+                    break;
+                }
+            }
+        }
+        self.stage = Stage::Released;
+        self.block.lease.withdraw(Source::Released);
+        Err(Problem::Released)
+    }
+
+    fn record_release(&mut self, node: u32, bound: UnixMs) -> Result<bool, Problem> {
+        let snapshot = self.read()?;
+        let name = &self.identity.name;
+        let (live, own, pair) = (self.keys.live(name), self.keys.node(name), self.keys.pair(node));
+        let is_own = |instance: &str, boot: &str| holder(instance, boot) == self.server.holder;
+        match snapshot.pairs.get(&node) {
+            Some(pair) if is_own(&pair.instance, &pair.boot) => {}
+            // Another has it: it is no longer ours to give.
+            _ => return Ok(true),
+        }
+        let record = Pair {
+            bound_ms: bound,
+            floor_ms: bound,
+            released: true,
+            ..self.pair(node, clock::unix_ms())
+        };
+        let conditions: Vec<_> = [&live, &own, &pair]
+            .map(|key| Condition::Unchanged { key, revision: snapshot.revision(key) })
+            .into();
+        let mut changes = vec![Change::Put { key: &pair, value: json(&record), lease: None }];
+        if snapshot.names.get(name) == Some(&node) {
+            changes.push(Change::Delete { key: &own });
+        }
+        if snapshot.live.get(name).is_some_and(|live| is_own(&live.instance, &live.boot)) {
+            changes.push(Change::Delete { key: &live });
+        }
+        self.ask(|client, _| client.transact(&conditions, &changes))
+    }
+
+    fn read(&mut self) -> Result<Snapshot, Problem> {
+        let entries = self.ask(|client, settings| client.read(&settings.prefix))?;
+        Snapshot::new(entries, &self.keys).map_err(Problem::Record)
+    }
+
+    /// Asks etcd.
+    fn ask<T>(
+        &mut self,
+        call: impl FnOnce(&mut Client, &Etcd) -> Result<T, Failure>,
+    ) -> Result<T, Problem> {
+        let answer = match &mut self.client {
+            Ok(client) => call(client, &self.settings),
+            Err(text) => Err(Failure(text.clone())),
+        };
+        answer.map_err(|failure| self.etcd_problem(failure))
+    }
+
+    fn etcd_problem(&self, failure: Failure) -> Problem {
+        Problem::Etcd { failure, holds: self.holding.is_some() }
+    }
+
+    fn refusal(&self, refused: Refused, snapshot: &Snapshot, now: UnixMs) -> Problem {
+        let tolerated = self.settings.clock_difference;
+        match refused {
+            Refused::Held => {
+                let name = self.identity.name.clone();
+                let live = snapshot.live[&name].clone();
+                let Live { host, port, data_directory, .. } = live;
+                Problem::Held { name, host, port, data_directory }
+            }
+            Refused::ClockBehind { node, recorded } => {
+                Problem::ClockBehind { node, recorded, now, tolerated }
+            }
+            Refused::ClockDiffers { median, servers } => {
+                Problem::ClockDiffers { median, servers, now, tolerated }
+            }
+            Refused::Exhausted { pairs } => {
+                let Server { datacenter, worker, .. } = self.server;
+                Problem::Exhausted { pairs, datacenter, worker }
+            }
+        }
+    }
+
+    /// Tells errors and the view what is wrong, and the log if it is something new.
+    fn note(&mut self, problem: Option<Problem>) {
+        self.block.lease.set_notice(problem.as_ref().map(Problem::notice));
+        let key = problem.as_ref().map(Problem::key);
+        if key == self.logged {
+            return;
+        }
+        match (&problem, &self.logged) {
+            (Some(problem), _) => problem.log(),
+            (None, Some(_)) => {
+                log("the lease of the worker ID is renewed again".into(), String::new())
+            }
+            (None, None) => {}
+        }
+        self.logged = key;
+    }
+}
+
+fn server(identity: &Identity) -> Server {
+    let part = |id: Option<i32>| id.and_then(|id| u32::try_from(id).ok());
+    Server {
+        name: identity.name.clone(),
+        holder: holder(&identity.instance, &identity.boot),
+        datacenter: part(settings::datacenter_id()),
+        worker: part(settings::worker_id()),
+    }
+}
+
+/// A wrong setting is a reason why etcd can't be asked, as others are.
+fn client(settings: &Etcd) -> Result<Client, String> {
+    Client::new(settings, is_stopping).map_err(|failure| failure.0)
+}
+
+fn offset() -> i64 {
+    clock::unix_ms() - clock::boot_ms()
+}
