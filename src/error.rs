@@ -82,6 +82,7 @@ pub enum Error {
     NoWorkerId,
     LeaseRanOut {
         until: UnixMs,
+        ms: UnixMs,
         now: UnixMs,
     },
     NotLeased,
@@ -278,14 +279,15 @@ impl Error {
                     "Try again.",
                 ),
             },
-            Self::LeaseRanOut { until, now } => {
+            Self::LeaseRanOut { until, ms, now } => {
                 let problem = notice().map(|notice| notice.texts());
                 report(
                     ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                     "the lease of this server's worker ID has run out",
                     format!(
-                        "It is good for IDs before {}, the clock says {}.{}",
+                        "It is good for IDs before {}; the next one would be of {}, the clock says {}.{}",
                         Utc(until),
+                        Utc(ms),
                         Utc(now),
                         problem.map_or(String::new(), |(fact, detail, _)| format!(
                             " Last problem: {fact}. {detail}"

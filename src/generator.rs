@@ -10,7 +10,6 @@ use crate::error::Error;
 use crate::high_water;
 use crate::interrupts;
 use crate::settings;
-use crate::shared::lease::Lease;
 use crate::shared::{self, Database};
 use pgrx::{PgLogLevel, PgSqlErrorCode, ereport};
 use snowid_core::cell::Cell;
@@ -107,13 +106,13 @@ impl Generator {
 
     /// To where the worker's lease has been renewed, if that covers an id of `ms`.
     fn renewed_until(&self, ms: UnixMs) -> Result<UnixMs, Error> {
-        let lease = shared::look().map(|block| &block.lease);
-        match lease.and_then(Lease::worker) {
+        let (block, _) = shared::ready("")?;
+        match block.lease.worker() {
             Some(worker) if worker.node == self.node && worker.until > ms => Ok(worker.until),
             Some(_) => {
-                // Ids may have been advanced past it.
-                lease.inspect(|lease| lease.wake());
-                Err(Error::LeaseRanOut { until: self.until, now: clock::unix_ms() })
+                // Ids may be ahead of the clock: the worker doesn't know how far.
+                block.lease.want(ms);
+                Err(Error::LeaseRanOut { until: self.until, ms, now: clock::unix_ms() })
             }
             None => Err(Error::NoWorkerId),
         }

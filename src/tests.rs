@@ -117,7 +117,7 @@ mod tests {
             NotPreloaded,
             Recovery { function: "next_id()" },
             NoWorkerId,
-            LeaseRanOut { until: 1, now: 2 },
+            LeaseRanOut { until: 1, ms: 2, now: 2 },
             NotLeased,
             ReleaseUnconfirmed,
         ];

@@ -22,7 +22,7 @@ pub struct Pair {
     pub time: UnixMs,
     /// All ids of the pair are below this.
     pub bound: UnixMs,
-    /// The holder's own ids that this is not above may lie at or past it: what it had not issued yet.
+    /// The holder had issued ids below this alone when it last reported.
     pub floor: UnixMs,
     pub released: bool,
 }
@@ -54,6 +54,8 @@ pub struct Server {
     /// Where set, only pairs with these will do.
     pub datacenter: Option<u32>,
     pub worker: Option<u32>,
+    /// The pair that it has in use or in store, and the floor of that, should etcd have lost its data.
+    pub has: Option<(u32, UnixMs)>,
 }
 
 /// Tolerances, in ms.
@@ -107,9 +109,10 @@ pub fn report_interval(lease: i64) -> i64 {
     REPORT_MAX.min(lease / 3)
 }
 
-/// The bound to record: ids may reach this far, in real time, without another report.
-pub fn bound(now: UnixMs, last: UnixMs, floor: UnixMs, lease: i64) -> UnixMs {
-    now.max(last).max(floor) + lease
+/// The bound to record at `now`, where ids have come to `ahead`: they may go on for the time of a
+/// lease without another report. Never less than was `recorded`, up to which they may have been drawn.
+pub fn bound(now: UnixMs, ahead: UnixMs, recorded: UnixMs, lease: i64) -> UnixMs {
+    (now.max(ahead) + lease).max(recorded)
 }
 
 /// Decides which pair the server takes.
@@ -137,6 +140,11 @@ pub fn decide(
     }
     let gives_up = own.map(|pair| pair.node);
     let recorded = |node| fleet.pairs.iter().find(|pair| pair.node == node);
+    if let Some((node, floor)) = server.has.filter(|&(node, _)| recorded(node).is_none())
+        && server.may_have(node)
+    {
+        return Ok(Take { node, floor, from: None, gives_up });
+    }
     if let Some(node) = server.choices().find(|&node| recorded(node).is_none()) {
         return Ok(Take { node, floor: 0, from: None, gives_up });
     }

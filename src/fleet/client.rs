@@ -172,7 +172,7 @@ impl Client {
             request = request.header("Authorization", token);
         }
         let failed = |error: ureq::Error| Failed {
-            failure: Failure(format!("{endpoint}: {error}")),
+            failure: Failure(format!("{endpoint}: {}", words(error))),
             elsewhere: true,
         };
         let mut response = request.send(body.to_string()).map_err(failed)?;
@@ -244,6 +244,14 @@ impl Change<'_> {
                 json!({ "request_delete_range": { "key": encode(key.as_bytes()) } })
             }
         }
+    }
+}
+
+fn words(error: ureq::Error) -> String {
+    match error {
+        ureq::Error::Io(error) => error.to_string(),
+        ureq::Error::Timeout(_) => "no answer in time".into(),
+        error => error.to_string(),
     }
 }
 

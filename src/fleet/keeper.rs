@@ -8,8 +8,8 @@ use super::problem::{Problem, log};
 use super::records::{Keys, Live, Node, Pair, Snapshot, holder, json};
 use crate::clock;
 use crate::settings::{self, Etcd};
+use crate::shared::Block;
 use crate::shared::lease::{Source, Worker};
-use crate::shared::{self, Block};
 use snowid_core::instant::{UnixMs, Utc};
 use snowid_core::layout::{TWITTER, twitter_parts};
 use snowid_core::lease::{self, Refused, Server, Take, Tolerance};
@@ -55,9 +55,7 @@ enum Stage {
 }
 
 impl Keeper {
-    pub fn new() -> Result<Self, Problem> {
-        let block =
-            shared::look().ok_or_else(|| Problem::File(std::io::ErrorKind::Other.into()))?;
+    pub fn new(block: &'static Block) -> Result<Self, Problem> {
         let (identity, stored) = Identity::read().map_err(Problem::File)?;
         let settings = settings::etcd();
         block.lease.attach();
@@ -96,6 +94,7 @@ impl Keeper {
             self.holding.iter_mut().for_each(|holding| holding.lease = None);
         }
         self.client = client(&settings);
+        self.logged = None;
         self.settings = settings;
         self.server = server;
         if matches!(self.stage, Stage::Released) {
@@ -117,12 +116,19 @@ impl Keeper {
                 self.note(None);
                 interval
             }
-            Err(problem) => {
+            Err(mut problem) => {
+                if let Problem::Etcd { holds, .. } = &mut problem {
+                    *holds = self.holding.is_some();
+                }
                 if matches!(problem, Problem::Held { .. }) {
                     self.holding = None;
                     self.block.lease.withdraw(Source::None);
                 }
                 let is_brief = matches!(problem, Problem::Etcd { .. } | Problem::File(_));
+                if !is_brief {
+                    // etcd has decided.
+                    self.stored = None;
+                }
                 self.note(Some(problem));
                 if is_brief { interval.min(super::PAUSE) } else { interval }
             }
@@ -133,6 +139,9 @@ impl Keeper {
     /// run out. The bound stays, so that backends may go on until they end.
     pub fn stop(&mut self) {
         let Some(Holding { node, bound, lease: Some(lease), .. }) = self.holding else { return };
+        if self.logged.is_some() {
+            return;
+        }
         let pair = Pair { bound_ms: bound, ..self.pair(node, clock::unix_ms()) };
         let live = self.keys.live(&self.identity.name);
         let stored = File::write(&self.identity, Some(Held::new(node, &pair)));
@@ -178,7 +187,8 @@ impl Keeper {
                 clock: self.settings.clock_difference,
                 grace: self.settings.grace * 1000,
             };
-            let take = lease::decide(&fleet, &self.server, now, tolerance)
+            let server = Server { has: self.has(), ..self.server.clone() };
+            let take = lease::decide(&fleet, &server, now, tolerance)
                 .map_err(|refused| self.refusal(refused, &snapshot, now))?;
             let lease = match lease {
                 Some(lease) => lease,
@@ -188,7 +198,13 @@ impl Keeper {
                 return Ok(());
             }
         }
-        Err(self.etcd_problem(Failure("other servers change the records all the time".into())))
+        Err(etcd_problem(Failure("other servers change the records all the time".into())))
+    }
+
+    /// The pair in force, else the stored one, and its floor.
+    fn has(&self) -> Option<(u32, UnixMs)> {
+        let stored = self.stored.map(|stored| (stored.node(), stored.floor_ms.max(stored.time_ms)));
+        self.holding.map(|holding| (holding.node, holding.floor)).or(stored)
     }
 
     /// Records the pair as this server's, unless what the decision rests on has changed.
@@ -204,7 +220,8 @@ impl Keeper {
         let had = self.holding;
         let mut pair = self.pair(node, now);
         pair.floor_ms = pair.floor_ms.max(take.floor);
-        pair.bound_ms = lease::bound(now, pair.floor_ms, take.floor, self.settings.lease * 1000);
+        let recorded = snapshot.pairs.get(&node).map_or(0, |pair| pair.bound_ms);
+        pair.bound_ms = self.bound(now, pair.floor_ms, recorded.max(pair.bound_ms));
         let (live_key, node_key, pair_key) =
             (keys.live(&identity.name), keys.node(&identity.name), keys.pair(node));
         let mut read = vec![live_key.clone(), node_key.clone(), pair_key.clone()];
@@ -233,7 +250,7 @@ impl Keeper {
             .collect();
         let client = self.client.as_mut().map_err(|text| Failure(text.clone()));
         let taken = client.and_then(|client| client.transact(&conditions, &changes));
-        if !taken.map_err(|failure| self.etcd_problem(failure))? {
+        if !taken.map_err(etcd_problem)? {
             return Ok(false);
         }
         self.put_in_force(node, take.floor, &pair, Some(lease))?;
@@ -246,6 +263,7 @@ impl Keeper {
                 ),
                 format!("Its IDs begin at {}.", Utc(now.max(take.floor))),
             );
+            self.logged = None;
         }
         Ok(true)
     }
@@ -273,19 +291,25 @@ impl Keeper {
 
     /// What to record of a pair that this server has, or will have.
     fn pair(&self, node: u32, now: UnixMs) -> Pair {
-        let floor =
-            self.holding.filter(|holding| holding.node == node).map_or(0, |holding| holding.floor);
+        let holding = self.holding.filter(|holding| holding.node == node);
+        let (floor, bound) = holding.map_or((0, 0), |holding| (holding.floor, holding.bound));
         let last = self.block.workers[node as usize].last();
         let floor = if last == Default::default() { floor } else { floor.max(last.ms() + 1) };
+        // Ids of a database whose mark is ahead of the clock go on from that, as far as is tolerated.
+        let wanted = self.block.lease.take_wanted().min(now + settings::max_clock_regression());
         Pair {
             node: self.identity.name.clone(),
             instance: self.identity.instance.clone(),
             boot: self.identity.boot.clone(),
             time_ms: now,
-            bound_ms: lease::bound(now, floor, floor, self.settings.lease * 1000),
+            bound_ms: self.bound(now, floor.max(wanted), bound),
             floor_ms: floor,
             released: false,
         }
+    }
+
+    fn bound(&self, now: UnixMs, ahead: UnixMs, recorded: UnixMs) -> UnixMs {
+        lease::bound(now, ahead, recorded, self.settings.lease * 1000)
     }
 
     /// etcd knows it: the file, then shared memory.
@@ -407,11 +431,7 @@ impl Keeper {
             Ok(client) => call(client, &self.settings),
             Err(text) => Err(Failure(text.clone())),
         };
-        answer.map_err(|failure| self.etcd_problem(failure))
-    }
-
-    fn etcd_problem(&self, failure: Failure) -> Problem {
-        Problem::Etcd { failure, holds: self.holding.is_some() }
+        answer.map_err(etcd_problem)
     }
 
     fn refusal(&self, refused: Refused, snapshot: &Snapshot, now: UnixMs) -> Problem {
@@ -454,6 +474,10 @@ impl Keeper {
     }
 }
 
+fn etcd_problem(failure: Failure) -> Problem {
+    Problem::Etcd { failure, holds: false }
+}
+
 fn server(identity: &Identity) -> Server {
     let part = |id: Option<i32>| id.and_then(|id| u32::try_from(id).ok());
     Server {
@@ -461,6 +485,7 @@ fn server(identity: &Identity) -> Server {
         holder: holder(&identity.instance, &identity.boot),
         datacenter: part(settings::datacenter_id()),
         worker: part(settings::worker_id()),
+        has: None,
     }
 }
 

@@ -17,7 +17,7 @@ mod records;
 
 pub use identity::node_name;
 
-use crate::settings;
+use crate::{settings, shared};
 use keeper::Keeper;
 use pgrx::bgworkers::{
     BackgroundWorker, BackgroundWorkerBuilder, BgWorkerStartTime, SignalWakeFlags,
@@ -48,9 +48,10 @@ pub fn register() {
 #[unsafe(no_mangle)]
 extern "C-unwind" fn snowid_lease_main(_argument: pg_sys::Datum) {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
-    match Keeper::new() {
-        Ok(keeper) => run(keeper),
-        Err(problem) => problem.log(),
+    match shared::look().map(Keeper::new) {
+        Some(Ok(keeper)) => run(keeper),
+        Some(Err(problem)) => problem.log(),
+        None => {}
     }
     // SAFETY: ends the process. PostgreSQL starts a worker anew that doesn't end with 0, unless it
     // shuts down.
@@ -60,14 +61,19 @@ extern "C-unwind" fn snowid_lease_main(_argument: pg_sys::Datum) {
 fn run(mut keeper: Keeper) {
     let mut turn = Instant::now();
     let mut pause = keeper.turn();
-    while BackgroundWorker::wait_latch(Some(
-        (turn + pause).saturating_duration_since(Instant::now()),
-    )) {
-        if BackgroundWorker::sighup_received() {
+    loop {
+        let rest = (turn + pause).saturating_duration_since(Instant::now());
+        // It waits whole milliseconds.
+        if !BackgroundWorker::wait_latch(Some(rest + Duration::from_millis(1))) {
+            break;
+        }
+        let is_reloaded = BackgroundWorker::sighup_received();
+        if is_reloaded {
             reload();
             keeper.reload();
-        } else if !keeper.has_request() && Instant::now() < turn + pause {
-            // Woken by a backend for which the bound is too near.
+        }
+        if !keeper.has_request() && !is_reloaded && Instant::now() < turn + pause {
+            // Woken by a backend whose ids have come to the bound.
             pause = pause.min(PAUSE);
             continue;
         }

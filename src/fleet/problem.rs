@@ -60,6 +60,8 @@ impl Problem {
         match self {
             Self::ClockBehind { recorded, .. } => format!("clock {recorded}"),
             Self::ClockDiffers { .. } => "clock".into(),
+            // One outage fails in many ways.
+            Self::Etcd { holds, .. } => format!("etcd {holds}"),
             _ => {
                 let (_, message, detail, _) = self.texts();
                 format!("{message} {detail}")
@@ -134,16 +136,14 @@ impl Problem {
                 CLOCK_HINT,
             ),
             Self::Exhausted { pairs, datacenter, worker } => {
-                let part =
-                    |name, id: &Option<u32>| id.map_or(String::new(), |id| format!(" {name} {id}"));
-                let (datacenter, worker) = (part("datacenter", datacenter), part("worker", worker));
-                let of = if datacenter.is_empty() && worker.is_empty() { "" } else { " of" };
+                let part = |name, id: &Option<u32>| id.map(|id| format!("{name} {id}"));
+                let parts = [part("datacenter", datacenter), part("worker", worker)];
+                let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+                let of = if parts.is_empty() { "" } else { " of " };
                 (
                     ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
                     "worker IDs are exhausted".into(),
-                    format!(
-                        "All {pairs} pairs{of}{datacenter}{worker} belong to servers of the fleet."
-                    ),
+                    format!("All {pairs} pairs{of}{parts} belong to servers of the fleet."),
                     "Call snowid.release_worker() on a server that no longer needs its pair. Pairs of servers that \
                      are gone are free after \"pg_snowid.etcd_grace\".",
                 )

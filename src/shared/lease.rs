@@ -1,7 +1,7 @@
 //! The server's own (datacenter, worker) pair where it is leased from etcd: what the background worker
 //! publishes and backends read, and how they ask it for something.
 //!
-//! Protocol: the worker alone writes, but for `release`. `word` holds the pair and its bound together,
+//! Protocol: the worker alone writes, but for `release` and `wanted`. `word` holds the pair and its bound together,
 //! so that none reads the one with another's other; it is stored after the pair's cell was raised to
 //! the floor, and only after the bound is recorded in etcd and on disk. The notice is for errors and
 //! `snowid.status` and is read and written under a lock.
@@ -11,7 +11,7 @@ use pgrx::pg_sys;
 use snowid_core::instant::UnixMs;
 use snowid_core::layout::TWITTER;
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 #[repr(C, align(64))]
 pub struct Lease {
@@ -19,6 +19,8 @@ pub struct Lease {
     word: AtomicU64,
     source: AtomicU32,
     release: AtomicBool,
+    /// A time past `until` that a backend had an id for; 0: none.
+    wanted: AtomicI64,
     /// The background worker's.
     latch: AtomicPtr<pg_sys::Latch>,
     notice: UnsafeCell<Notice>,
@@ -150,8 +152,19 @@ impl Lease {
         self.latch.store(unsafe { pg_sys::MyLatch }, Ordering::Release);
     }
 
+    /// Tells the worker that ids have come so far ahead of the clock.
+    pub fn want(&self, ms: UnixMs) {
+        self.wanted.fetch_max(ms, Ordering::AcqRel);
+        self.wake();
+    }
+
+    /// The greatest time that was wanted; once.
+    pub fn take_wanted(&self) -> UnixMs {
+        self.wanted.swap(0, Ordering::AcqRel)
+    }
+
     /// Wakes the background worker, if there is one. To be called under a guard.
-    pub fn wake(&self) {
+    fn wake(&self) {
         let latch = self.latch.load(Ordering::Acquire);
         if !latch.is_null() {
             // SAFETY: latches of processes are never freed; one without an owner may be set.
