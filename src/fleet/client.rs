@@ -42,18 +42,43 @@ pub struct Entry {
     pub revision: i64,
 }
 
-/// What must hold for a transaction to be carried out.
-pub enum Condition<'a> {
-    /// The key is as it was at this revision; 0: it is absent.
-    Unchanged { key: &'a str, revision: i64 },
-    /// The key is attached to this lease.
-    Leased { key: &'a str, lease: i64 },
+/// Changes that are carried out together, if all conditions hold.
+#[derive(Default)]
+pub struct Transaction {
+    conditions: Vec<Value>,
+    changes: Vec<Value>,
 }
 
-/// What a transaction does.
-pub enum Change<'a> {
-    Put { key: &'a str, value: String, lease: Option<i64> },
-    Delete { key: &'a str },
+impl Transaction {
+    /// If the key is as it was at this revision; 0: absent.
+    pub fn unchanged(mut self, key: &str, revision: i64) -> Self {
+        self.conditions.push(json!({
+            "key": encode(key.as_bytes()), "target": "MOD", "mod_revision": revision.to_string(),
+        }));
+        self
+    }
+
+    /// If the key is attached to this lease.
+    pub fn leased(mut self, key: &str, lease: i64) -> Self {
+        self.conditions.push(json!({
+            "key": encode(key.as_bytes()), "target": "LEASE", "lease": lease.to_string(),
+        }));
+        self
+    }
+
+    /// Stores a value; with a lease, until that runs out.
+    pub fn put(mut self, key: &str, value: String, lease: Option<i64>) -> Self {
+        self.changes.push(json!({ "request_put": {
+            "key": encode(key.as_bytes()), "value": encode(value.as_bytes()),
+            "lease": lease.unwrap_or(0).to_string(),
+        }}));
+        self
+    }
+
+    pub fn delete(mut self, key: &str) -> Self {
+        self.changes.push(json!({ "request_delete_range": { "key": encode(key.as_bytes()) } }));
+        self
+    }
 }
 
 impl Client {
@@ -93,14 +118,9 @@ impl Client {
         entries.iter().map(entry).collect()
     }
 
-    /// Carries the changes out if all conditions hold; returns whether they do.
-    pub fn transact(
-        &mut self,
-        conditions: &[Condition],
-        changes: &[Change],
-    ) -> Result<bool, Failure> {
-        let conditions: Vec<_> = conditions.iter().map(Condition::json).collect();
-        let changes: Vec<_> = changes.iter().map(Change::json).collect();
+    /// Returns whether the conditions held, and the changes are made.
+    pub fn transact(&mut self, transaction: Transaction) -> Result<bool, Failure> {
+        let Transaction { conditions, changes } = transaction;
         let answer =
             self.call("/v3/kv/txn", json!({ "compare": conditions, "success": changes }))?;
         Ok(answer["succeeded"] == true)
@@ -217,33 +237,6 @@ impl Answer {
         );
         // What was wrong with the request is wrong everywhere.
         Err(Failed { failure, elsewhere: !(400..500).contains(&self.status) })
-    }
-}
-
-impl Condition<'_> {
-    fn json(&self) -> Value {
-        match self {
-            Self::Unchanged { key, revision } => json!({
-                "key": encode(key.as_bytes()), "target": "MOD", "mod_revision": revision.to_string(),
-            }),
-            Self::Leased { key, lease } => json!({
-                "key": encode(key.as_bytes()), "target": "LEASE", "lease": lease.to_string(),
-            }),
-        }
-    }
-}
-
-impl Change<'_> {
-    fn json(&self) -> Value {
-        match self {
-            Self::Put { key, value, lease } => json!({ "request_put": {
-                "key": encode(key.as_bytes()), "value": encode(value.as_bytes()),
-                "lease": lease.unwrap_or(0).to_string(),
-            }}),
-            Self::Delete { key } => {
-                json!({ "request_delete_range": { "key": encode(key.as_bytes()) } })
-            }
-        }
     }
 }
 

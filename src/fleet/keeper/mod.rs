@@ -1,18 +1,21 @@
 //! What the background worker does in a turn: claim a pair, renew it, release it.
 
-use super::client::{Change, Client, Condition, Failure};
+mod claim;
+mod release;
+
+use super::client::{Client, Failure, Transaction};
 use super::file::{File, Held};
 use super::identity::Identity;
 use super::is_stopping;
 use super::problem::{Problem, log};
-use super::records::{Keys, Live, Node, Pair, Snapshot, holder, json};
+use super::records::{Keys, Pair, Snapshot, holder, json};
 use crate::clock;
 use crate::settings::{self, Etcd};
 use crate::shared::Block;
 use crate::shared::lease::{Source, Worker};
 use snowid_core::instant::{UnixMs, Utc};
 use snowid_core::layout::{TWITTER, twitter_parts};
-use snowid_core::lease::{self, Refused, Server, Take, Tolerance};
+use snowid_core::lease::{self, Server};
 use std::time::Duration;
 
 /// How often a claim is tried again at once when others change the records meanwhile.
@@ -143,19 +146,17 @@ impl Keeper {
             return;
         }
         let pair = Pair { bound_ms: bound, ..self.pair(node, clock::unix_ms()) };
-        let live = self.keys.live(&self.identity.name);
-        let stored = File::write(&self.identity, Some(Held::new(node, &pair)));
-        if let (Ok(()), Ok(client)) = (stored, &mut self.client) {
-            let recorded = client.transact(
-                &[Condition::Leased { key: &live, lease }],
-                &[
-                    Change::Put { key: &self.keys.pair(node), value: json(&pair), lease: None },
-                    Change::Delete { key: &live },
-                ],
-            );
-            // Nothing is lost if that fails. The lease would run out by itself.
-            let _ = recorded.and_then(|_| client.revoke(lease));
+        if File::write(&self.identity, Some(Held::new(node, &pair))).is_err() {
+            return;
         }
+        let live = self.keys.live(&self.identity.name);
+        let transaction = Transaction::default()
+            .leased(&live, lease)
+            .put(&self.keys.pair(node), json(&pair), None)
+            .delete(&live);
+        // Nothing is lost if that fails. The lease would run out by itself.
+        let _ =
+            self.ask(|client, _| client.transact(transaction).and_then(|_| client.revoke(lease)));
     }
 
     fn claim_or_renew(&mut self) -> Result<(), Problem> {
@@ -171,122 +172,6 @@ impl Keeper {
             self.use_stored(stored)?;
         }
         done
-    }
-
-    fn claim(&mut self) -> Result<(), Problem> {
-        if !self.registered {
-            File::write(&self.identity, None).map_err(Problem::File)?;
-            self.registered = true;
-        }
-        let mut lease = None;
-        for _ in 0..RACES {
-            let snapshot = self.read()?;
-            let now = clock::unix_ms();
-            let fleet = snapshot.fleet(&self.identity.name);
-            let tolerance = Tolerance {
-                clock: self.settings.clock_difference,
-                grace: self.settings.grace * 1000,
-            };
-            let server = Server { has: self.has(), ..self.server.clone() };
-            let take = lease::decide(&fleet, &server, now, tolerance)
-                .map_err(|refused| self.refusal(refused, &snapshot, now))?;
-            let lease = match lease {
-                Some(lease) => lease,
-                None => *lease.insert(self.ask(|client, settings| client.grant(settings.lease))?),
-            };
-            if self.take(&take, &snapshot, lease, now)? {
-                return Ok(());
-            }
-        }
-        Err(etcd_problem(Failure("other servers change the records all the time".into())))
-    }
-
-    /// The pair in force, else the stored one, and its floor.
-    fn has(&self) -> Option<(u32, UnixMs)> {
-        let stored = self.stored.map(|stored| (stored.node(), stored.floor_ms.max(stored.time_ms)));
-        self.holding.map(|holding| (holding.node, holding.floor)).or(stored)
-    }
-
-    /// Records the pair as this server's, unless what the decision rests on has changed.
-    fn take(
-        &mut self,
-        take: &Take,
-        snapshot: &Snapshot,
-        lease: i64,
-        now: UnixMs,
-    ) -> Result<bool, Problem> {
-        let Self { keys, identity, .. } = &*self;
-        let node = take.node;
-        let had = self.holding;
-        let mut pair = self.pair(node, now);
-        pair.floor_ms = pair.floor_ms.max(take.floor);
-        let recorded = snapshot.pairs.get(&node).map_or(0, |pair| pair.bound_ms);
-        pair.bound_ms = self.bound(now, pair.floor_ms, recorded.max(pair.bound_ms));
-        let (live_key, node_key, pair_key) =
-            (keys.live(&identity.name), keys.node(&identity.name), keys.pair(node));
-        let mut read = vec![live_key.clone(), node_key.clone(), pair_key.clone()];
-        let live = json(&Live::new(identity, node, now));
-        let mut changes = vec![
-            Change::Put { key: &live_key, value: live, lease: Some(lease) },
-            Change::Put { key: &node_key, value: json(&Node::new(node)), lease: None },
-            Change::Put { key: &pair_key, value: json(&pair), lease: None },
-        ];
-        let loser_key = take.from.as_ref().map(|name| keys.node(name));
-        if let (Some(name), Some(key)) = (&take.from, &loser_key) {
-            read.extend([key.clone(), keys.live(name)]);
-            if snapshot.names.get(name) == Some(&node) && *key != node_key {
-                changes.push(Change::Delete { key });
-            }
-        }
-        let given_key = take.gives_up.map(|node| keys.pair(node));
-        if let (Some(given), Some(key)) = (take.gives_up, &given_key) {
-            read.push(key.clone());
-            let pair = Pair { released: true, ..snapshot.pairs[&given].clone() };
-            changes.push(Change::Put { key, value: json(&pair), lease: None });
-        }
-        let conditions: Vec<_> = read
-            .iter()
-            .map(|key| Condition::Unchanged { key, revision: snapshot.revision(key) })
-            .collect();
-        let client = self.client.as_mut().map_err(|text| Failure(text.clone()));
-        let taken = client.and_then(|client| client.transact(&conditions, &changes));
-        if !taken.map_err(etcd_problem)? {
-            return Ok(false);
-        }
-        self.put_in_force(node, take.floor, &pair, Some(lease))?;
-        if had.is_none_or(|had| had.node != node) {
-            let (datacenter, worker) = twitter_parts(node);
-            log(
-                format!(
-                    "claimed datacenter {datacenter}, worker {worker} for \"{}\"",
-                    self.identity.name
-                ),
-                format!("Its IDs begin at {}.", Utc(now.max(take.floor))),
-            );
-            self.logged = None;
-        }
-        Ok(true)
-    }
-
-    fn renew(&mut self, lease: i64) -> Result<(), Problem> {
-        let Some(Holding { node, floor, .. }) = self.holding else { return Ok(()) };
-        if !self.ask(|client, _| client.keep_alive(lease))? {
-            return self.claim();
-        }
-        let now = clock::unix_ms();
-        let pair = self.pair(node, now);
-        let (live_key, pair_key) = (self.keys.live(&self.identity.name), self.keys.pair(node));
-        let live = json(&Live::new(&self.identity, node, now));
-        let conditions = [Condition::Leased { key: &live_key, lease }];
-        let changes = [
-            Change::Put { key: &live_key, value: live, lease: Some(lease) },
-            Change::Put { key: &pair_key, value: json(&pair), lease: None },
-        ];
-        if self.ask(|client, _| client.transact(&conditions, &changes))? {
-            self.put_in_force(node, floor, &pair, Some(lease))
-        } else {
-            self.claim()
-        }
     }
 
     /// What to record of a pair that this server has, or will have.
@@ -318,10 +203,10 @@ impl Keeper {
         node: u32,
         floor: UnixMs,
         pair: &Pair,
-        lease: Option<i64>,
+        lease: i64,
     ) -> Result<(), Problem> {
         File::write(&self.identity, Some(Held::new(node, pair))).map_err(Problem::File)?;
-        self.publish(node, floor, pair.bound_ms, lease, Source::Etcd);
+        self.publish(node, floor, pair.bound_ms, Some(lease), Source::Etcd);
         Ok(())
     }
 
@@ -362,61 +247,6 @@ impl Keeper {
         Ok(())
     }
 
-    /// Ends the use of the pair here; returns it, and the time that its ids are below.
-    fn seal(&mut self) -> Option<(u32, UnixMs)> {
-        self.block.lease.withdraw(Source::None);
-        self.stored = None;
-        let Holding { node, floor, bound, .. } = self.holding.take()?;
-        let cell = &self.block.workers[node as usize];
-        let last = cell.exchange(bound, TWITTER.sequence_max(), clock::unix_ms());
-        Some((node, floor.max(last.ms() + 1)))
-    }
-
-    /// Makes the pair free for others.
-    fn release(&mut self, sealed: Option<(u32, UnixMs)>) -> Result<(), Problem> {
-        File::remove().map_err(Problem::File)?;
-        self.registered = false;
-        if let Some((node, bound)) = sealed {
-            for _ in 0..RACES {
-                if self.record_release(node, bound)? {
-                    break;
-                }
-            }
-        }
-        self.stage = Stage::Released;
-        self.block.lease.withdraw(Source::Released);
-        Err(Problem::Released)
-    }
-
-    fn record_release(&mut self, node: u32, bound: UnixMs) -> Result<bool, Problem> {
-        let snapshot = self.read()?;
-        let name = &self.identity.name;
-        let (live, own, pair) = (self.keys.live(name), self.keys.node(name), self.keys.pair(node));
-        let is_own = |instance: &str, boot: &str| holder(instance, boot) == self.server.holder;
-        match snapshot.pairs.get(&node) {
-            Some(pair) if is_own(&pair.instance, &pair.boot) => {}
-            // Another has it: it is no longer ours to give.
-            _ => return Ok(true),
-        }
-        let record = Pair {
-            bound_ms: bound,
-            floor_ms: bound,
-            released: true,
-            ..self.pair(node, clock::unix_ms())
-        };
-        let conditions: Vec<_> = [&live, &own, &pair]
-            .map(|key| Condition::Unchanged { key, revision: snapshot.revision(key) })
-            .into();
-        let mut changes = vec![Change::Put { key: &pair, value: json(&record), lease: None }];
-        if snapshot.names.get(name) == Some(&node) {
-            changes.push(Change::Delete { key: &own });
-        }
-        if snapshot.live.get(name).is_some_and(|live| is_own(&live.instance, &live.boot)) {
-            changes.push(Change::Delete { key: &live });
-        }
-        self.ask(|client, _| client.transact(&conditions, &changes))
-    }
-
     fn read(&mut self) -> Result<Snapshot, Problem> {
         let entries = self.ask(|client, settings| client.read(&settings.prefix))?;
         Snapshot::new(entries, &self.keys).map_err(Problem::Record)
@@ -432,28 +262,6 @@ impl Keeper {
             Err(text) => Err(Failure(text.clone())),
         };
         answer.map_err(etcd_problem)
-    }
-
-    fn refusal(&self, refused: Refused, snapshot: &Snapshot, now: UnixMs) -> Problem {
-        let tolerated = self.settings.clock_difference;
-        match refused {
-            Refused::Held => {
-                let name = self.identity.name.clone();
-                let live = snapshot.live[&name].clone();
-                let Live { host, port, data_directory, .. } = live;
-                Problem::Held { name, host, port, data_directory }
-            }
-            Refused::ClockBehind { node, recorded } => {
-                Problem::ClockBehind { node, recorded, now, tolerated }
-            }
-            Refused::ClockDiffers { median, servers } => {
-                Problem::ClockDiffers { median, servers, now, tolerated }
-            }
-            Refused::Exhausted { pairs } => {
-                let Server { datacenter, worker, .. } = self.server;
-                Problem::Exhausted { pairs, datacenter, worker }
-            }
-        }
     }
 
     /// Tells errors and the view what is wrong, and the log if it is something new.
