@@ -232,6 +232,14 @@ fn own_worker() -> OwnWorker {
     let lease = shared::look().map(|block| &block.lease);
     let held = lease.and_then(Lease::worker);
     let parts = held.map(|held| twitter_parts(held.node));
+    let problem = if shared::is_preloaded() {
+        lease.and_then(Lease::notice).map(|notice| {
+            let (message, detail, _) = notice.texts();
+            format!("{message}: {detail}")
+        })
+    } else {
+        Some(Error::NoWorkerId.report().message().into())
+    };
     OwnWorker {
         source: match lease.map(Lease::source) {
             Some(Source::Cached) => "etcd, cached",
@@ -241,10 +249,7 @@ fn own_worker() -> OwnWorker {
         worker: parts.map(|(_, worker)| worker as i32),
         node_name: Some(fleet::node_name()),
         until: held.map(|held| held.until),
-        problem: lease.and_then(Lease::notice).map(|notice| {
-            let (message, detail, _) = notice.texts();
-            format!("{message}: {detail}")
-        }),
+        problem,
     }
 }
 
