@@ -35,11 +35,12 @@ pub struct Client {
 #[derive(Debug)]
 pub struct Failure(pub String);
 
-/// A key and its value, and the revision at which it was last changed.
+/// A key and its value, the revision at which it was last changed, and its lease or 0.
 pub struct Entry {
     pub key: String,
     pub value: String,
     pub revision: i64,
+    pub lease: i64,
 }
 
 /// Changes that are carried out together, if all conditions hold.
@@ -118,12 +119,15 @@ impl Client {
         entries.iter().map(entry).collect()
     }
 
-    /// Returns whether the conditions held, and the changes are made.
-    pub fn transact(&mut self, transaction: Transaction) -> Result<bool, Failure> {
+    /// Returns the revision of the changes, None if a condition didn't hold. After a failure they may be
+    /// made later still: so the conditions must be such that no newer ones are undone by that.
+    pub fn transact(&mut self, transaction: Transaction) -> Result<Option<i64>, Failure> {
         let Transaction { conditions, changes } = transaction;
         let answer =
             self.call("/v3/kv/txn", json!({ "compare": conditions, "success": changes }))?;
-        Ok(answer["succeeded"] == true)
+        let revision = integer(&answer["header"]["revision"]);
+        let revision = revision.ok_or_else(|| unexpected("a transaction without revision"))?;
+        Ok((answer["succeeded"] == true).then_some(revision))
     }
 
     /// A new lease of so many seconds.
@@ -217,8 +221,10 @@ struct Answer {
 impl Answer {
     /// Whether the token has expired or was made before a change of etcd's users.
     fn wants_login(&self) -> bool {
+        /// As etcd 3.4 says it, and as 3.5 does.
+        const OLD: [&str; 2] = ["revision in header is old", "revision of auth store is old"];
         self.status == 401
-            || self.status == 400 && self.message().contains("revision in header is old")
+            || self.status == 400 && OLD.iter().any(|old| self.message().contains(old))
     }
 
     fn message(&self) -> &str {
@@ -257,7 +263,8 @@ fn entry(value: &Value) -> Result<Entry, Failure> {
     let revision =
         integer(&value["mod_revision"]).ok_or_else(|| unexpected("a key without revision"))?;
     // A value that is no text is no record: whoever needs it says so.
-    Ok(Entry { key, value: text(&value["value"]).unwrap_or_default(), revision })
+    let lease = integer(&value["lease"]).unwrap_or(0);
+    Ok(Entry { key, value: text(&value["value"]).unwrap_or_default(), revision, lease })
 }
 
 fn integer(value: &Value) -> Option<i64> {
@@ -332,5 +339,42 @@ impl Resolver for ThreadlessResolver {
         // Without a limit the default one starts no thread.
         let timeout = NextTimeout { after: time::Duration::NotHappening, ..timeout };
         DefaultResolver::default().resolve(uri, config, timeout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, body: Value) -> Answer {
+        Answer { status, body }
+    }
+
+    #[test]
+    fn a_prefix_ends_before_the_next_one() {
+        assert_eq!(end("pg/"), b"pg0");
+        assert_eq!(end("é"), [0xc3, 0xaa]);
+        assert_eq!(end(""), [0]);
+    }
+
+    #[test]
+    fn a_token_is_renewed_when_it_has_expired_or_users_have_changed() {
+        assert!(answer(401, json!({ "message": "etcdserver: invalid auth token" })).wants_login());
+        let old = json!({ "error": "etcdserver: revision of auth store is old" });
+        assert!(answer(400, old).wants_login());
+        let old = json!({ "message": "auth: revision in header is old" });
+        assert!(answer(400, old).wants_login());
+        assert!(!answer(403, json!({ "message": "etcdserver: permission denied" })).wants_login());
+    }
+
+    #[test]
+    fn what_one_endpoint_refuses_for_good_is_not_asked_of_another() {
+        let failed = |status, body| answer(status, body).done("http://a").err().unwrap();
+        let denied = failed(403, json!({ "message": "etcdserver: permission denied" }));
+        assert!(!denied.elsewhere);
+        assert_eq!(denied.failure.0, "http://a: HTTP status 403 etcdserver: permission denied");
+        assert!(failed(503, json!({ "error": "no leader" })).elsewhere);
+        // A proxy's page.
+        assert!(failed(200, Value::Null).elsewhere);
     }
 }

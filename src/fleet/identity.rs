@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::file::{File, Held};
+use super::records::holder;
 use crate::settings;
 use pgrx::pg_sys;
 use std::ffi::CStr;
@@ -52,6 +53,16 @@ impl Identity {
             _ => None,
         };
         Ok((identity, held))
+    }
+
+    /// Makes this another instance.
+    pub fn renew(&mut self) -> io::Result<()> {
+        self.instance = random_token()?;
+        Ok(())
+    }
+
+    pub fn holder(&self) -> String {
+        holder(&self.instance, &self.boot)
     }
 }
 

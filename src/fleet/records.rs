@@ -65,7 +65,8 @@ impl Keys {
 
 /// What was read of a fleet in one go.
 pub struct Snapshot {
-    revisions: BTreeMap<String, i64>,
+    /// Of each key the revision at which it was last changed, and its lease.
+    keys: BTreeMap<String, (i64, i64)>,
     pub pairs: BTreeMap<u32, Pair>,
     pub names: BTreeMap<String, u32>,
     pub live: BTreeMap<String, Live>,
@@ -78,14 +79,14 @@ pub struct BadRecord(pub String);
 impl Snapshot {
     pub fn new(entries: Vec<Entry>, keys: &Keys) -> Result<Self, BadRecord> {
         let mut snapshot = Self {
-            revisions: BTreeMap::new(),
+            keys: BTreeMap::new(),
             pairs: BTreeMap::new(),
             names: BTreeMap::new(),
             live: BTreeMap::new(),
         };
         for entry in entries {
             snapshot.add(&entry, keys).ok_or_else(|| BadRecord(entry.key.clone()))?;
-            snapshot.revisions.insert(entry.key, entry.revision);
+            snapshot.keys.insert(entry.key, (entry.revision, entry.lease));
         }
         Ok(snapshot)
     }
@@ -113,7 +114,12 @@ impl Snapshot {
 
     /// When the key was last changed; 0 if it is absent.
     pub fn revision(&self, key: &str) -> i64 {
-        self.revisions.get(key).copied().unwrap_or(0)
+        self.keys.get(key).map_or(0, |&(revision, _)| revision)
+    }
+
+    /// The lease that the key is attached to, None if it is absent.
+    pub fn lease(&self, key: &str) -> Option<i64> {
+        self.keys.get(key).map(|&(_, lease)| lease)
     }
 
     /// What the decision is made from.
@@ -182,4 +188,65 @@ pub fn are_times(times: &[UnixMs]) -> bool {
 pub fn whole(datacenter: u32, worker: u32) -> Option<u32> {
     let fits = datacenter <= TWITTER_PART_MAX && worker <= TWITTER_PART_MAX;
     fits.then(|| twitter_node(datacenter, worker))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAIR: &str = r#"{"node":"a","instance":"i","boot":"b","time_ms":5,"bound_ms":9,"floor_ms":0,"released":false,"later":1}"#;
+
+    fn snapshot(key: &str, value: &str) -> Result<Snapshot, BadRecord> {
+        let entry = Entry { key: key.into(), value: value.into(), revision: 7, lease: 3 };
+        Snapshot::new(vec![entry], &Keys("p/".into()))
+    }
+
+    #[test]
+    fn keys_of_pairs_have_two_digits_each() {
+        let keys = Keys("p/".into());
+        assert_eq!(keys.pair(0), "p/pair/00/00");
+        assert_eq!(keys.pair(1023), "p/pair/31/31");
+        assert_eq!(keys.live("15/main"), "p/live/15/main");
+    }
+
+    #[test]
+    fn a_record_is_read_with_what_a_later_version_adds() {
+        let snapshot = snapshot("p/pair/01/02", PAIR).unwrap();
+        let fleet = snapshot.fleet("a");
+        let [pair] = &fleet.pairs[..] else { panic!("{fleet:?}") };
+        assert_eq!((pair.node, pair.time, pair.bound, pair.floor), (34, 5, 9, 0));
+        assert_eq!(pair.holder, holder("i", "b"));
+        assert_eq!(snapshot.revision("p/pair/01/02"), 7);
+        assert_eq!(snapshot.lease("p/pair/01/02"), Some(3));
+        assert_eq!((snapshot.revision("p/x"), snapshot.lease("p/x")), (0, None));
+    }
+
+    #[test]
+    fn what_would_make_wrong_ids_is_no_record() {
+        let end = TIME_END.to_string();
+        for (key, value) in [
+            ("p/pair/01/02", ""),
+            ("p/pair/01/02", "{}"),
+            ("p/pair/32/00", PAIR),
+            ("p/pair/x/00", PAIR),
+            ("p/pair/01/02", &PAIR.replace('9', "-1")),
+            ("p/pair/01/02", &PAIR.replace('9', &end)),
+            ("p/pair/01/02", &PAIR.replace('9', "1e300")),
+            ("p/node/a", r#"{"datacenter":0,"worker":32}"#),
+            ("p/live/a", "null"),
+        ] {
+            assert_eq!(
+                snapshot(key, value).err().map(|bad| bad.0).as_deref(),
+                Some(key),
+                "{value}"
+            );
+        }
+        let last = PAIR.replace('9', &(TIME_END - 1).to_string());
+        assert!(snapshot("p/pair/01/02", &last).is_ok());
+    }
+
+    #[test]
+    fn keys_of_others_below_the_prefix_are_left_alone() {
+        assert!(snapshot("p/backup", "whatever").is_ok());
+    }
 }

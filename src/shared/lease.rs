@@ -188,3 +188,15 @@ impl Lease {
         self.release.swap(false, Ordering::AcqRel)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_too_long_ends_at_a_character() {
+        assert_eq!(Text::<4>::new("abcd").get(), "abcd");
+        assert_eq!(Text::<4>::new("abcé").get(), "abc");
+        assert_eq!(Text::<1>::new("é").get(), "");
+    }
+}

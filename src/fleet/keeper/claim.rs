@@ -1,6 +1,6 @@
 //! Claiming a pair, and renewing it.
 
-use super::{Holding, Keeper, RACES, etcd_problem};
+use super::{Holding, Keeper, Leased, RACES, etcd_problem};
 use crate::clock;
 use crate::fleet::client::{Failure, Transaction};
 use crate::fleet::file::File;
@@ -59,11 +59,11 @@ impl Keeper {
         let recorded = snapshot.pairs.get(&node).map_or(0, |pair| pair.bound_ms);
         pair.bound_ms = self.bound(now, pair.floor_ms, recorded.max(pair.bound_ms));
         let transaction = self.taking(take, snapshot, lease, &pair);
-        if !self.ask(|client, _| client.transact(transaction))? {
+        let Some(revision) = self.ask(|client, _| client.transact(transaction))? else {
             return Ok(false);
-        }
+        };
         let is_new = self.holding.is_none_or(|holding| holding.node != node);
-        self.put_in_force(node, take.floor, &pair, lease)?;
+        self.put_in_force(node, take.floor, &pair, Leased { lease, revision })?;
         if is_new {
             let (datacenter, worker) = twitter_parts(node);
             let name = &self.identity.name;
@@ -108,23 +108,37 @@ impl Keeper {
         transaction
     }
 
-    pub(super) fn renew(&mut self, lease: i64) -> Result<(), Problem> {
+    pub(super) fn renew(&mut self, leased: Leased) -> Result<(), Problem> {
         let Some(Holding { node, floor, .. }) = self.holding else { return Ok(()) };
+        let Leased { lease, revision } = leased;
         if !self.ask(|client, _| client.keep_alive(lease))? {
             return self.claim();
         }
         let now = clock::unix_ms();
         let pair = self.pair(node, now);
-        let live = self.keys.live(&self.identity.name);
+        let (live_key, pair_key) = (self.keys.live(&self.identity.name), self.keys.pair(node));
+        // Unchanged: an older renewal that was given up must not be carried out after this one.
         let transaction = Transaction::default()
-            .leased(&live, lease)
-            .put(&live, json(&Live::new(&self.identity, node, now)), Some(lease))
-            .put(&self.keys.pair(node), json(&pair), None);
-        if self.ask(|client, _| client.transact(transaction))? {
-            self.put_in_force(node, floor, &pair, lease)
-        } else {
-            self.claim()
+            .leased(&live_key, lease)
+            .unchanged(&pair_key, revision)
+            .put(&live_key, json(&Live::new(&self.identity, node, now)), Some(lease))
+            .put(&pair_key, json(&pair), None);
+        if let Some(revision) = self.ask(|client, _| client.transact(transaction))? {
+            return self.put_in_force(node, floor, &pair, Leased { lease, revision });
         }
+        // Either the answer to a renewal was lost, or a copy has passed for this server.
+        if self.read()?.lease(&live_key).is_some_and(|other| other != lease) {
+            self.become_another()?;
+        }
+        self.claim()
+    }
+
+    /// Makes this another instance, lest two take the pair from each other in turns.
+    fn become_another(&mut self) -> Result<(), Problem> {
+        self.identity.renew().map_err(Problem::File)?;
+        self.server.holder = self.identity.holder();
+        self.registered = false;
+        Ok(())
     }
 
     fn refusal(&self, refused: Refused, snapshot: &Snapshot, now: UnixMs) -> Problem {

@@ -8,7 +8,7 @@ use super::file::{File, Held};
 use super::identity::Identity;
 use super::is_stopping;
 use super::problem::{Problem, log};
-use super::records::{Keys, Pair, Snapshot, holder, json};
+use super::records::{Keys, Pair, Snapshot, json};
 use crate::clock;
 use crate::settings::{self, Etcd};
 use crate::shared::Block;
@@ -44,10 +44,17 @@ struct Holding {
     node: u32,
     floor: UnixMs,
     bound: UnixMs,
-    /// etcd's lease, while it is to be renewed.
-    lease: Option<i64>,
+    /// What to renew; None: it is to be claimed again.
+    leased: Option<Leased>,
     /// The clock less the time since boot.
     clock_offset: i64,
+}
+
+/// etcd's lease, and the revision of the pair's record.
+#[derive(Clone, Copy)]
+struct Leased {
+    lease: i64,
+    revision: i64,
 }
 
 enum Stage {
@@ -94,7 +101,7 @@ impl Keeper {
         let server = server(&self.identity);
         let limits = |server: &Server| (server.datacenter, server.worker);
         if settings.lease != self.settings.lease || limits(&server) != limits(&self.server) {
-            self.holding.iter_mut().for_each(|holding| holding.lease = None);
+            self.holding.iter_mut().for_each(|holding| holding.leased = None);
         }
         self.client = client(&settings);
         self.logged = None;
@@ -141,7 +148,7 @@ impl Keeper {
     /// The server stops, or the worker: another server with this name need not wait for the lease to
     /// run out. The bound stays, so that backends may go on until they end.
     pub fn stop(&mut self) {
-        let Some(Holding { node, bound, lease: Some(lease), .. }) = self.holding else { return };
+        let Some(Holding { node, bound, leased: Some(leased), .. }) = self.holding else { return };
         if self.logged.is_some() {
             return;
         }
@@ -151,20 +158,22 @@ impl Keeper {
         }
         let live = self.keys.live(&self.identity.name);
         let transaction = Transaction::default()
-            .leased(&live, lease)
+            .leased(&live, leased.lease)
+            .unchanged(&self.keys.pair(node), leased.revision)
             .put(&self.keys.pair(node), json(&pair), None)
             .delete(&live);
         // Nothing is lost if that fails. The lease would run out by itself.
-        let _ =
-            self.ask(|client, _| client.transact(transaction).and_then(|_| client.revoke(lease)));
+        let _ = self.ask(|client, _| {
+            client.transact(transaction).and_then(|_| client.revoke(leased.lease))
+        });
     }
 
     fn claim_or_renew(&mut self) -> Result<(), Problem> {
         let done = match self.holding {
-            Some(Holding { lease: Some(lease), clock_offset, .. })
+            Some(Holding { leased: Some(leased), clock_offset, .. })
                 if (clock_offset - offset()).abs() <= self.settings.clock_difference =>
             {
-                self.renew(lease)
+                self.renew(leased)
             }
             _ => self.claim(),
         };
@@ -203,10 +212,10 @@ impl Keeper {
         node: u32,
         floor: UnixMs,
         pair: &Pair,
-        lease: i64,
+        leased: Leased,
     ) -> Result<(), Problem> {
         File::write(&self.identity, Some(Held::new(node, pair))).map_err(Problem::File)?;
-        self.publish(node, floor, pair.bound_ms, Some(lease), Source::Etcd);
+        self.publish(node, floor, pair.bound_ms, Some(leased), Source::Etcd);
         Ok(())
     }
 
@@ -215,7 +224,7 @@ impl Keeper {
         node: u32,
         floor: UnixMs,
         until: UnixMs,
-        lease: Option<i64>,
+        leased: Option<Leased>,
         source: Source,
     ) {
         if floor > 0 {
@@ -224,7 +233,7 @@ impl Keeper {
         }
         self.block.lease.publish(Worker { node, until }, source);
         self.stored = None;
-        self.holding = Some(Holding { node, floor, bound: until, lease, clock_offset: offset() });
+        self.holding = Some(Holding { node, floor, bound: until, leased, clock_offset: offset() });
     }
 
     /// etcd was not reached since the start: what it knew before holds to its bound.
@@ -290,7 +299,7 @@ fn server(identity: &Identity) -> Server {
     let part = |id: Option<i32>| id.and_then(|id| u32::try_from(id).ok());
     Server {
         name: identity.name.clone(),
-        holder: holder(&identity.instance, &identity.boot),
+        holder: identity.holder(),
         datacenter: part(settings::datacenter_id()),
         worker: part(settings::worker_id()),
         has: None,

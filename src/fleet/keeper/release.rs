@@ -63,6 +63,6 @@ impl Keeper {
         if snapshot.live.get(name).is_some_and(|live| is_own(&live.instance, &live.boot)) {
             transaction = transaction.delete(&live);
         }
-        self.ask(|client, _| client.transact(transaction))
+        Ok(self.ask(|client, _| client.transact(transaction))?.is_some())
     }
 }
