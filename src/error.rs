@@ -10,7 +10,8 @@ pub use layouts::LayoutError;
 pub use text::TextError;
 
 use crate::relation_name::RelationName;
-use crate::shared::DATABASES;
+use crate::shared::lease::Notice;
+use crate::shared::{self, DATABASES};
 use pgrx::PgSqlErrorCode;
 use pgrx::PgSqlErrorCode::*;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -105,6 +106,15 @@ pub enum Error {
     Recovery {
         function: &'static str,
     },
+    /// No (datacenter, worker) pair is leased now; the background worker has said why.
+    NoWorkerId,
+    LeaseRanOut {
+        until: UnixMs,
+        ms: UnixMs,
+        now: UnixMs,
+    },
+    NotLeased,
+    ReleaseUnconfirmed,
 }
 
 const SYNC_CLOCK: &str = "Check that the system clock is right and synchronized. Generating goes on \
@@ -308,6 +318,58 @@ impl Error {
                 "",
                 "",
             ),
+            Self::NoWorkerId if !shared::is_preloaded() => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "pg_snowid must be loaded via \"shared_preload_libraries\" to lease a worker ID",
+                "\"pg_snowid.etcd_endpoints\" is set: a background worker of the library claims the ID.",
+                "Add pg_snowid to \"shared_preload_libraries\" in postgresql.conf and restart the \
+                 server, or call snowflake_id(datacenter_id, worker_id).",
+            ),
+            Self::NoWorkerId => match notice() {
+                Some(notice) => {
+                    let (message, detail, hint) = notice.texts();
+                    report(PgSqlErrorCode::from(notice.code as isize), message, detail, hint)
+                }
+                None => report(
+                    ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    "no worker ID is claimed yet",
+                    "The background worker has only just started.",
+                    "Try again.",
+                ),
+            },
+            Self::LeaseRanOut { until, ms, now } => {
+                let problem = notice().map(|notice| notice.texts());
+                report(
+                    ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    "the lease of this server's worker ID has run out",
+                    format!(
+                        "It is good for IDs before {}; the next one would be of {}, the clock says {}.{}",
+                        Utc(until),
+                        Utc(ms),
+                        Utc(now),
+                        problem.map_or(String::new(), |(fact, detail, _)| format!(
+                            " Last problem: {fact}. {detail}"
+                        ))
+                    ),
+                    "Generating goes on by itself when the lease is renewed. \
+                     \"pg_snowid.etcd_lease\" sets how long a server goes on without etcd.",
+                )
+            }
+            Self::NotLeased => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "this server's worker ID is not leased",
+                "\"pg_snowid.etcd_endpoints\" is not set.",
+                "",
+            ),
+            Self::ReleaseUnconfirmed => {
+                let problem = notice().map_or(String::new(), |notice| notice.texts().1);
+                report(
+                    ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    "etcd has not confirmed the release of the worker ID yet",
+                    problem,
+                    "This server no longer uses it, and goes on trying to tell etcd so.",
+                )
+            }
         }
     }
 }
@@ -327,8 +389,13 @@ impl From<BadEpoch> for Error {
     }
 }
 
+/// What the background worker found wrong with the lease.
+fn notice() -> Option<Notice> {
+    shared::look()?.lease.notice()
+}
+
 /// A report whose detail and hint are left out where they are empty.
-fn report(
+pub fn report(
     code: PgSqlErrorCode,
     message: impl Display,
     detail: impl Display,

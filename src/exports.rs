@@ -95,6 +95,9 @@ export!(pg_finfo_snowid_init_high_water, snowid_init_high_water, |f| {
     call(f, admin::init_high_water)
 });
 export!(pg_finfo_snowid_accept_clock, snowid_accept_clock, |f| call(f, admin::accept_clock));
+export!(pg_finfo_snowid_release_worker, snowid_release_worker, |f| {
+    call(f, admin::release_worker)
+});
 export!(pg_finfo_snowid_check_epoch, snowid_check_epoch, |f| call(f, admin::check_epoch));
 export!(pg_finfo_snowid_check_expression, snowid_check_expression, |f| {
     call(f, expression::check_expression)

@@ -6,6 +6,7 @@
 //! - `functions`: their bodies, thin: generate, tickets, compose, decode, text, layouts, expression,
 //!   admin
 //! - `planner`: conditions on `id_timestamp(id)` use the index on id
+//! - `fleet`: the background worker that leases a (datacenter, worker) pair from etcd
 //! - `generator`: draws from a shard's cell, and the waiting
 //! - `high_water`: the bound on disk that lets no id repeat after a crash
 //! - `sequence`: draws from native sequences whose values don't repeat after a crash either
@@ -25,6 +26,7 @@ mod clock;
 mod durable;
 mod error;
 mod exports;
+mod fleet;
 mod functions;
 mod generator;
 mod high_water;
@@ -45,6 +47,7 @@ extern "C-unwind" fn _PG_init() {
     settings::define();
     shared::request();
     planner::install();
+    fleet::register();
 }
 
 /// What `cargo pgrx test` asks for.

@@ -123,6 +123,10 @@ mod tests {
             TooManyDatabases,
             NotPreloaded,
             Recovery { function: "next_id()" },
+            NoWorkerId,
+            LeaseRanOut { until: 1, ms: 2, now: 2 },
+            NotLeased,
+            ReleaseUnconfirmed,
         ];
         for error in &all {
             match error {
@@ -138,6 +142,7 @@ mod tests {
                 NotASequence { .. } | SequenceUnlogged { .. } | SequenceCycles { .. } => {}
                 SequenceDamaged { .. } | SequenceAtEnd { .. } => {}
                 Unconfirmed { .. } | TooManyDatabases | NotPreloaded | Recovery { .. } => {}
+                NoWorkerId | LeaseRanOut { .. } | NotLeased | ReleaseUnconfirmed => {}
             }
         }
         all
