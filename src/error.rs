@@ -295,7 +295,7 @@ impl Error {
             Self::SequenceAtEnd { sequence, count, left } => report(
                 ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
                 format!("sequence \"{sequence}\" has too few values left"),
-                format!("{count} are asked for, {left} are left."),
+                format!("It has {left}, {count} are asked for."),
                 "",
             ),
             Self::TooManyDatabases => report(
