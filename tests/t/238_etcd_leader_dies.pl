@@ -47,7 +47,7 @@ wait_until('both servers run out', sub { 2 == grep { refusal($_) =~ /55000/ } @n
 $etcd->start;
 is(in_force($_, 'etcd'), $pair{ $_->name }, 'two are lost, and back: ' . $_->name . ' has its pair again') for @nodes;
 draw($_, 1000) for @nodes;
-like(stop_drawing(), qr/ERROR: +55000: .*lease .*ran out\n/, 'the sessions had errors when the lease had run out');
+like(stop_drawing(), qr/^ERROR: +55000: the lease of this server's worker ID has run out$/, 'the sessions had errors when the lease had run out');
 nothing_twice('all ids');
 $_->stop for @nodes;
 done_testing();
