@@ -134,14 +134,25 @@ sub kill9
 	{
 		kill 'KILL', $member->{pid};
 		waitpid $member->{pid}, 0;
-		undef $member->{pid};
+		delete @$member{qw(pid cut)};
 	}
 	return;
 }
 
-# A network that is cut: connections are made and nobody answers.
-sub cut { my ($self) = @_; kill 'STOP', map { $_->{pid} } @{ $self->{members} }; return }
-sub mend { my ($self) = @_; kill 'CONT', map { $_->{pid} } @{ $self->{members} }; return }
+# A network that is cut, to these members or all: connections are made and nobody answers.
+sub cut { my ($self, @members) = @_; $self->_signal('STOP', @members); return }
+sub mend { my ($self, @members) = @_; $self->_signal('CONT', @members); return }
+
+sub _signal
+{
+	my ($self, $signal, @members) = @_;
+	for my $member (@members ? @{ $self->{members} }[@members] : @{ $self->{members} })
+	{
+		kill $signal, $member->{pid};
+		$member->{cut} = $signal eq 'STOP';
+	}
+	return;
+}
 
 # The number of the member that leads.
 sub leader
@@ -160,7 +171,7 @@ sub leader
 sub call
 {
 	my ($self, $path, $request) = @_;
-	my ($member) = grep { $_->{pid} } @{ $self->{members} };
+	my ($member) = grep { $_->{pid} && !$_->{cut} } @{ $self->{members} };
 	my $is = $self->{http}->post("$member->{client}$path", { content => $json->encode($request),
 		headers => { $self->{token} ? (Authorization => $self->{token}) : () } });
 	die "etcd: $path: $is->{status} $is->{content}" unless $is->{success};
@@ -284,9 +295,9 @@ sub end_lease_worker
 	return;
 }
 
-# Runs code that starts a server under a clock, and returns the server. PostgreSQL 15 starts its workers in
-# a signal handler; what comes out of one that interrupted a call of libfaketime's has the real clock.
-# A worker that is started later has not. The first one can't do anything: etcd does not answer it.
+# Runs code that starts a server under a clock that is not behind, and returns the server. PostgreSQL 15
+# starts its workers in a signal handler; what is forked while that interrupts a call of libfaketime's has
+# the real clock. A worker that is started later has not. The first does nothing: etcd does not answer it.
 sub under_clock
 {
 	my ($self, $code) = @_;
