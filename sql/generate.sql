@@ -26,12 +26,12 @@ COMMENT ON FUNCTION next_ids(integer, integer, timestamptz) IS
 CREATE FUNCTION snowflake_id() RETURNS bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_id';
 COMMENT ON FUNCTION snowflake_id() IS
-    'a new ID in Twitter''s layout for pg_snowid.datacenter_id and pg_snowid.worker_id: 41 bits of milliseconds since 2010-11-04 01:42:54.657 UTC, 5 of datacenter, 5 of worker, 12 of sequence';
+    'a new ID in Twitter''s layout for this server''s datacenter and worker, by its settings or leased from etcd: 41 bits of milliseconds since 2010-11-04 01:42:54.657 UTC, 5 of datacenter, 5 of worker, 12 of sequence';
 
 CREATE FUNCTION snowflake_id(epoch timestamptz) RETURNS bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_id';
 COMMENT ON FUNCTION snowflake_id(timestamptz) IS
-    'a new ID in Twitter''s layout for pg_snowid.datacenter_id and pg_snowid.worker_id, in milliseconds since the epoch given';
+    'a new ID in Twitter''s layout for this server''s datacenter and worker, in milliseconds since the epoch given';
 
 CREATE FUNCTION snowflake_id(datacenter_id integer, worker_id integer) RETURNS bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_id';
@@ -46,9 +46,9 @@ COMMENT ON FUNCTION snowflake_id(integer, integer, timestamptz) IS
 CREATE FUNCTION snowflake_ids(count integer) RETURNS SETOF bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_ids';
 COMMENT ON FUNCTION snowflake_ids(integer) IS
-    'a block of new IDs in Twitter''s layout for pg_snowid.datacenter_id and pg_snowid.worker_id, in order; count is 0 to 10,000,000';
+    'a block of new IDs in Twitter''s layout for this server''s datacenter and worker, in order; count is 0 to 10,000,000';
 
 CREATE FUNCTION snowflake_ids(count integer, epoch timestamptz) RETURNS SETOF bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_ids';
 COMMENT ON FUNCTION snowflake_ids(integer, timestamptz) IS
-    'a block of new IDs in Twitter''s layout for pg_snowid.datacenter_id and pg_snowid.worker_id, in milliseconds since the epoch given';
+    'a block of new IDs in Twitter''s layout for this server''s datacenter and worker, in milliseconds since the epoch given';

@@ -203,7 +203,10 @@ impl Client {
         let status = response.status().as_u16();
         let text =
             response.body_mut().with_config().limit(BODY_MAX).read_to_vec().map_err(failed)?;
-        Ok(Answer { status, body: serde_json::from_slice(&text).unwrap_or_default() })
+        // What is no JSON is a message, of etcd or of a proxy.
+        let body = serde_json::from_slice(&text)
+            .unwrap_or_else(|_| json!({ "message": first_line(&text) }));
+        Ok(Answer { status, body })
     }
 }
 
@@ -235,7 +238,7 @@ impl Answer {
     }
 
     fn done(self, endpoint: &str) -> Result<Value, Failed> {
-        if self.status == 200 && self.body.is_object() {
+        if self.status == 200 && self.body.get("message").is_none() {
             return Ok(self.body);
         }
         let failure = Failure(
@@ -244,6 +247,12 @@ impl Answer {
         // What was wrong with the request is wrong everywhere.
         Err(Failed { failure, elsewhere: !(400..500).contains(&self.status) })
     }
+}
+
+fn first_line(text: &[u8]) -> String {
+    const LENGTH_MAX: usize = 200;
+    let text = String::from_utf8_lossy(text);
+    text.lines().next().unwrap_or("").chars().take(LENGTH_MAX).collect()
 }
 
 fn words(error: ureq::Error) -> String {
@@ -375,6 +384,8 @@ mod tests {
         assert_eq!(denied.failure.0, "http://a: HTTP status 403 etcdserver: permission denied");
         assert!(failed(503, json!({ "error": "no leader" })).elsewhere);
         // A proxy's page.
-        assert!(failed(200, Value::Null).elsewhere);
+        let page = failed(200, json!({ "message": first_line("<html>\nÄ".as_bytes()) }));
+        assert!(page.elsewhere);
+        assert_eq!(page.failure.0, "http://a: HTTP status 200 <html>");
     }
 }

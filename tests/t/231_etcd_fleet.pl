@@ -66,17 +66,13 @@ comes_back('immediate stop', $b, sub { $b->stop('immediate'); start_again($b) })
 comes_back('killed', $c, sub { $c->kill9; start_again($c) });
 draw_on($_, 2) for @nodes;
 
-sub lease_worker { my %children = children($_[0]); return (grep { $children{$_} =~ /snowid/ } keys %children)[0] }
 for my $signal ('TERM', 'KILL')
 {
-	my $old = lease_worker($a);
-	ok($old, 'the lease worker is a process with a title');
-	kill $signal, $old;
-	wait_until('another lease worker', sub { my $new = lease_worker($a); $new && $new != $old });
+	end_lease_worker($a, $signal);
 	wait_until('connections', sub { $a->psql('postgres', 'SELECT 1') == 0 });
 	is(in_force($a, 'etcd'), $pair{a}, "lease worker ended by SIG$signal: the same pair");
 }
-my $backend = $b->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE application_name = 'psql' AND pid <> pg_backend_pid() LIMIT 1");
+my $backend = $b->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1");
 comes_back('killed backend', $b, sub {
 	kill 'KILL', $backend;
 	wait_until('connections', sub { $b->psql('postgres', 'SELECT 1') == 0 && log_has($b, qr/all server processes terminated/) });
@@ -119,16 +115,20 @@ set("pg_snowid.datacenter_id = -1\npg_snowid.worker_id = 1\npg_snowid.node_name 
 is(in_force($d, 'etcd'), '1/1', 'worker_id = 1: the lowest free one with it');
 set("pg_snowid.datacenter_id = 9\npg_snowid.worker_id = 30");
 is(in_force($d, 'etcd'), '9/30', 'both: that pair, though the node had another');
-set("pg_snowid.node_name = ''\ncluster_name = 'blue'\npg_snowid.datacenter_id = -1\npg_snowid.worker_id = -1");
+set("pg_snowid.node_name = ''\npg_snowid.datacenter_id = -1\npg_snowid.worker_id = -1");
+is($d->safe_psql('postgres', 'SHOW cluster_name'), 'd', 'the framework gives a cluster_name on the command line');
 in_force($d, 'etcd');
-is($etcd->record('live/blue')->{port}, $d->port, 'without a node name it is cluster_name');
-set("cluster_name = ''");
+is($etcd->record('live/d')->{port}, $d->port, 'without a node name it is cluster_name');
+$d->stop;
+$d->command_ok([ 'pg_ctl', '-w', '-D', $d->data_dir, '-l', $d->logfile, 'start' ], 'started without one');
+$d->_update_pid(1);
 in_force($d, 'etcd');
 my $identifier = $d->safe_psql('postgres', 'SELECT system_identifier FROM pg_control_system()');
 is($etcd->record("live/$identifier-" . $d->port)->{port}, $d->port, 'without that it is the system identifier and the port');
+my $had = in_force($d, 'etcd');
 set("pg_snowid.etcd_prefix = 'other/'");
-is(in_force($d, 'etcd'), '0/0', 'another prefix is another fleet');
-is(scalar keys %{ $etcd->records('pair/', 'other/') }, 1, 'with records of its own');
+is(in_force($d, 'etcd'), $had, 'another prefix is another fleet: the pair is free there');
+is_deeply([ keys %{ $etcd->records('live/', 'other/') } ], [ "live/$identifier-" . $d->port ], 'which has records of its own');
 
 set("pg_snowid.datacenter_id = 4\npg_snowid.worker_id = 5\npg_snowid.etcd_endpoints = ''");
 is(in_force($d, 'settings') . status($d, 'lease_until'), '4/5', 'without endpoints the settings serve');

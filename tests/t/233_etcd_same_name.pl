@@ -57,6 +57,7 @@ is(in_force($original, 'etcd'), $pair, 'the original keeps its pair');
 
 # --- A snapshot of the whole machine, or a volume, which resembles it in all that identifies it ---
 
+$copy->stop;
 my $live = $etcd->record('live/n');
 $etcd->put('live/n' => { %$live, host => 'twin', boot => 'another' });
 claim_refused($original, $OTHER, qr/DETAIL: .*\btwin\b/, 'a twin has taken the name');
@@ -65,7 +66,6 @@ is(in_force($original, 'etcd'), $pair, 'the twin has gone: the original serves a
 
 # --- The original has gone: one of the copies serves, and the others are refused for it ---
 
-$copy->stop;
 start_again($_) for $clone, $copy;
 draw_on($_) for $original, $clone, $copy;
 my $bound = $etcd->record('pair/00/00')->{bound_ms};

@@ -22,9 +22,9 @@ my %clocks = map { $_ => Snowid::Clock->new } qw(first second third);
 
 # --- One pair, and who has it ---
 
-my $first = $etcd->server('first', clock => $clocks{first}, settings => \%one_pair);
+my $first = $etcd->under_clock(sub { $etcd->server('first', clock => $clocks{first}, settings => \%one_pair) });
 is(in_force($first, 'etcd'), '2/3', 'the first has the only pair that it may have');
-my $second = $etcd->server('second', clock => $clocks{second}, settings => \%one_pair);
+my $second = $etcd->under_clock(sub { $etcd->server('second', clock => $clocks{second}, settings => \%one_pair) });
 claim_refused($second, $EXHAUSTED, qr/DETAIL: .*\b1\b/, 'the second');
 
 my $now = unix_ms();
@@ -45,14 +45,16 @@ claim_refused($first, $EXHAUSTED, qr/DETAIL: /, 'the first, claiming again');
 
 # --- Abandoned ---
 
-my $third = $etcd->server('third', clock => $clocks{third}, settings => { %one_pair, etcd_grace => '1s' });
+my $third = $etcd->under_clock(sub {
+	$etcd->server('third', clock => $clocks{third}, settings => { %one_pair, etcd_grace => '1s' });
+});
 claim_refused($third, $EXHAUSTED, qr/DETAIL: /, 'the third, while the second lives');
 $first->stop;
-$clocks{second}->runs(4000);
-$clocks{third}->runs(-4000);
+$clocks{second}->runs(2000);
+$clocks{third}->runs(-2000);
 draw_on($second, 2);
 draw_on($third);
-wait_until('ids', sub { draw($second); $etcd->record('pair/02/03')->{bound_ms} > unix_ms() + 5000 });
+wait_until('ids', sub { draw($second); $etcd->record('pair/02/03')->{bound_ms} > unix_ms() + 4000 });
 $second->kill9;
 $bound = $etcd->record('pair/02/03')->{bound_ms};
 is(in_force($third, 'etcd'), '2/3', 'abandoned for longer than the grace time: the third has it');
@@ -74,11 +76,12 @@ while (my @some = splice @pairs, 0, 40)
 	$etcd->put(map {
 		my ($datacenter, $worker) = @$_;
 		my $name = sprintf 's%02d%02d', $datacenter, $worker;
-		my $who = { instance => unpack('H*', $name x 4), datacenter => $datacenter + 0, worker => $worker + 0, time_ms => unix_ms() };
-		my $live = { %$who, host => 'elsewhere', port => 5432, data_directory => "/$name", boot => 'x' };
-		("node/$name" => { datacenter => $datacenter + 0, worker => $worker + 0 }, "live/$name" => $live,
-			sprintf('pair/%02d/%02d', $datacenter, $worker) => { node => $name, instance => $who->{instance}, time_ms => $who->{time_ms},
-				bound_ms => $who->{time_ms} + 5000, floor_ms => 0, released => JSON::PP::false });
+		my %pair = (datacenter => $datacenter + 0, worker => $worker + 0);
+		my %who = (instance => unpack('H*', $name x 4), boot => '', time_ms => unix_ms());
+		("node/$name" => \%pair,
+			"live/$name" => { %pair, %who, host => 'elsewhere', port => 5432, data_directory => "/$name" },
+			sprintf('pair/%02d/%02d', @$_) => { %who, node => $name, bound_ms => $who{time_ms} + 5000, floor_ms => 0,
+				released => JSON::PP::false });
 	} @some);
 }
 my $late = $etcd->server('late', settings => { etcd_grace => '1s' });

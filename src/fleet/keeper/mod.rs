@@ -132,16 +132,23 @@ impl Keeper {
                 }
                 if matches!(problem, Problem::Held { .. }) {
                     self.holding = None;
-                    self.block.lease.withdraw(Source::None);
                 }
                 let is_brief = matches!(problem, Problem::Etcd { .. } | Problem::File(_));
-                if !is_brief {
-                    // etcd has decided.
-                    self.stored = None;
+                if !is_brief && !matches!(problem, Problem::Released) {
+                    self.refused();
                 }
                 self.note(Some(problem));
                 if is_brief { interval.min(super::PAUSE) } else { interval }
             }
+        }
+    }
+
+    /// etcd has answered, and not with a pair: nor is what was in store or what a predecessor of this
+    /// process left in force any good. A pair that this process holds is good until its bound.
+    fn refused(&mut self) {
+        self.stored = None;
+        if self.holding.is_none() {
+            self.block.lease.withdraw(Source::None);
         }
     }
 
