@@ -34,7 +34,7 @@ BEGIN
                 ELSE 'Add a bigint column for the IDs.' END;
     END IF;
     -- Refuses a shard out of range, and an epoch that has no IDs for now.
-    EXECUTE format('SELECT snowid.check_epoch(coalesce($1, %1$s.id_timestamp(0)))', home) INTO epoch USING epoch;
+    EXECUTE format('SELECT snowid.check_epoch(coalesce($1, %1$s.id_timestamp(0::bigint)))', home) INTO epoch USING epoch;
     EXECUTE format('SELECT %s.make_id($1, $2, 0, $1)', home) USING epoch, shard_id;
     RETURN epoch;
 END
@@ -97,10 +97,11 @@ BEGIN
 
     -- $1 epoch, $2 until
     survey := format($$
-        SELECT count(*) FILTER (WHERE %1$s >= $1 AND %1$s <= %2$s) AS ready,
-               count(*) FILTER (WHERE %1$s IS NULL) AS undated,
-               count(*) FILTER (WHERE %1$s < $1) AS early, count(*) FILTER (WHERE %1$s > %2$s) AS late
-          FROM %3$s AS t WHERE t.%4$I IS NULL $$, instant, newest, target, id_column);
+        SELECT count(*) FILTER (WHERE t.%1$I >= $1%2$s AND t.%1$I <= (%3$s)%2$s) AS ready,
+               count(*) FILTER (WHERE t.%1$I IS NULL) AS undated,
+               count(*) FILTER (WHERE t.%1$I < $1%2$s) AS early,
+               count(*) FILTER (WHERE t.%1$I > (%3$s)%2$s) AS late
+          FROM %4$s AS t WHERE t.%5$I IS NULL $$, created_at_column, zone, newest, target, id_column);
 
     lock := CASE WHEN NOT is_unique THEN format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', target) END;
 
@@ -160,7 +161,8 @@ $statements$;
 COMMENT ON FUNCTION snowid.backfill_statements(regclass, name, name) IS
     'the statements that snowid.backfill runs on a table, or an error if created_at_column is no time';
 
--- A procedure that commits cannot have SET: each of its transactions pins search_path first.
+-- A procedure that commits cannot have SET: each of its transactions pins search_path first, and the types below
+-- are looked up before that.
 CREATE PROCEDURE snowid.backfill(
     target regclass, id_column name, created_at_column name, shard_id integer,
     batch_size integer DEFAULT 10000, epoch timestamptz DEFAULT NULL
@@ -173,16 +175,16 @@ DECLARE
     rows record;        -- picked, in order
     batch record;       -- what became of them
     still record;       -- rows without an ID
-    since timestamptz;
-    before timestamptz;
+    since pg_catalog.timestamptz;
+    before pg_catalog.timestamptz;
     last bigint;
     size integer := batch_size;
     room bigint;
     failures integer := 0;
     done bigint := 0;
     total bigint;
-    started timestamptz;
-    told timestamptz;
+    started pg_catalog.timestamptz;
+    told pg_catalog.timestamptz;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     epoch := snowid.check_id_column(target, id_column, shard_id, epoch);
@@ -236,7 +238,8 @@ BEGIN
             EXCEPTION WHEN sequence_generator_limit_exceeded THEN
                 NULL; -- in an epoch that has ended nothing is drawn
             END;
-        EXCEPTION WHEN unique_violation OR deadlock_detected THEN
+        EXCEPTION WHEN unique_violation OR deadlock_detected
+               OR serialization_failure THEN -- a row has moved to another partition
             failures := failures + 1;
             IF failures = 10 THEN
                 RAISE;

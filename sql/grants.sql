@@ -35,7 +35,7 @@ GRANT EXECUTE ON FUNCTION
 -- So do backfill, migrate_column and revert_column these, with their caller's rights.
 GRANT EXECUTE ON FUNCTION
     snowid.check_id_column(regclass, name, integer, timestamptz), snowid.backfill_statements(regclass, name, name),
-    snowid.check_expression(text), snowid.remake_sequence(regclass, name, text) TO PUBLIC;
+    snowid.check_expression(text), snowid.execute_as(regrole, text), snowid.remake_sequence(regclass, name, text) TO PUBLIC;
 GRANT SELECT ON snowid.migrated_columns TO PUBLIC;
 -- So are these run, for sequences; their callers could do all of it without them. The view shows what
 -- its reader may read.

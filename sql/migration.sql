@@ -25,8 +25,13 @@ CREATE FUNCTION snowid.check_expression(expression text) RETURNS boolean
 COMMENT ON FUNCTION snowid.check_expression(text) IS
     'a syntax error unless the text is one SQL expression and nothing else';
 
+CREATE FUNCTION snowid.execute_as(role regrole, statement text) RETURNS boolean
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'snowid_execute_as';
+COMMENT ON FUNCTION snowid.execute_as(regrole, text) IS
+    'executes a statement with the rights of a role that the caller may SET ROLE to, and lets nothing in it go back to the caller''s';
+
 -- An identity's sequence cannot become an ordinary one, or the other way round: it is made again, with its
--- name, options, value and grants.
+-- name, options, value, grants and comment.
 CREATE FUNCTION snowid.remake_sequence(target regclass, column_name name, generated text) RETURNS void
     LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -39,7 +44,7 @@ DECLARE
     acl record;
 BEGIN
     SELECT format('%I.%I', n.nspname, c.relname) AS name, c.relowner, c.relacl, c.relpersistence,
-           format('INCREMENT %s MINVALUE %s MAXVALUE %s START %s CACHE %s%s', s.seqincrement, s.seqmin, s.seqmax,
+           obj_description(c.oid, 'pg_class') AS remark, format('INCREMENT %s MINVALUE %s MAXVALUE %s START %s CACHE %s%s', s.seqincrement, s.seqmin, s.seqmax,
                s.seqstart, s.seqcache, CASE WHEN s.seqcycle THEN ' CYCLE' ELSE '' END) AS options
       INTO STRICT old
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_sequence s ON s.seqrelid = c.oid
@@ -57,6 +62,7 @@ BEGIN
             target, column_name, generated, old.name, old.options);
     END IF;
     PERFORM setval(old.name::regclass, value.last_value, value.is_called);
+    EXECUTE format('COMMENT ON SEQUENCE %s IS %L', old.name, old.remark);
     FOR acl IN
         SELECT a.privilege_type, a.is_grantable, coalesce(quote_ident(r.rolname), 'PUBLIC') AS grantee
           FROM aclexplode(old.relacl) a LEFT JOIN pg_roles r ON r.oid = a.grantee
@@ -73,7 +79,10 @@ CREATE FUNCTION snowid.migrate_column(
     target regclass, column_name name, shard_id integer, epoch timestamptz DEFAULT NULL
 ) RETURNS text
     LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp SET row_security = off SET timezone = 'UTC' SET datestyle = 'ISO'
+    SET search_path = pg_catalog, pg_temp SET row_security = off
+    -- What decides how PostgreSQL shows an expression
+    SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1
+    SET standard_conforming_strings = on SET quote_all_identifiers = off
 AS $migrate$
 #variable_conflict use_variable
 DECLARE
@@ -177,12 +186,13 @@ COMMENT ON FUNCTION snowid.migrate_column(regclass, name, integer, timestamptz) 
 
 CREATE FUNCTION snowid.revert_column(target regclass, column_name name) RETURNS text
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
+    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
 AS $revert$
 #variable_conflict use_variable
 DECLARE
     alter_column CONSTANT text := format('ALTER TABLE %s ALTER COLUMN %I ', target, column_name);
     memory record;
+    sequence text;
     expression text;
 BEGIN
     EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', target);
@@ -194,15 +204,24 @@ BEGIN
             DETAIL = 'snowid.migrate_column writes that into the column''s comment.',
             HINT = format('Use %sSET DEFAULT.', alter_column);
     END IF;
+    sequence := pg_get_serial_sequence(target::text, column_name);
+    IF sequence IS NULL AND memory.migrated_from IN ('its sequence', 'identity always', 'identity by default') THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = format('the sequence of column "%s" of table %s is gone', column_name, target),
+            DETAIL = format('What the column had before is: %s.', memory.migrated_from),
+            HINT = format('Make one that is OWNED BY %s.%I and has the value to go on from.', target, column_name);
+    END IF;
     expression := CASE memory.migrated_from
-        WHEN 'its sequence' THEN format('nextval(%L::regclass)', pg_get_serial_sequence(target::text, column_name))
+        WHEN 'its sequence' THEN format('nextval(%L::regclass)', sequence)
         ELSE substring(memory.migrated_from FROM '^default (.*)$') END;
     IF expression IS NULL THEN
         EXECUTE alter_column || 'DROP DEFAULT';
     ELSE
-        -- The table's owner can write what whoever calls this executes.
+        -- The table's owner can write what whoever calls this executes, and to parse an expression is to
+        -- execute parts of it: '{1}'::a_domain[] has its domain checked.
         PERFORM snowid.check_expression(expression);
-        EXECUTE format('%sSET DEFAULT (%s)', alter_column, expression);
+        PERFORM snowid.execute_as((SELECT c.relowner FROM pg_class c WHERE c.oid = target),
+            format('%sSET DEFAULT (%s)', alter_column, expression));
     END IF;
     IF memory.migrated_from IN ('identity always', 'identity by default') THEN
         PERFORM snowid.remake_sequence(target, column_name, upper(substr(memory.migrated_from, 10)));

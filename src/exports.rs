@@ -102,6 +102,7 @@ export!(pg_finfo_snowid_check_epoch, snowid_check_epoch, |f| call(f, admin::chec
 export!(pg_finfo_snowid_check_expression, snowid_check_expression, |f| {
     call(f, expression::check_expression)
 });
+export!(pg_finfo_snowid_execute_as, snowid_execute_as, |f| call(f, expression::execute_as));
 
 export!(pg_finfo_snowid_planner_support, snowid_planner_support, |f| call(f, planner::support));
 export!(pg_finfo_snowid_last_id_before, snowid_last_id_before, |f| {

@@ -76,6 +76,22 @@ SQL
 	$other->quit;
 }
 
+# A row that moves to another partition while the backfill waits for it.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE part (n integer, created_at timestamptz, note text, id bigint UNIQUE) PARTITION BY RANGE (id);
+CREATE TABLE part_old PARTITION OF part FOR VALUES FROM (0) TO (id_floor('2022-01-01+00'));
+CREATE TABLE part_rest PARTITION OF part DEFAULT;
+INSERT INTO part SELECT n, '2021-01-01+00', 'old' FROM generate_series(1, 3) AS n;
+SQL
+my $mover = background($node, 'postgres');
+$mover->query_safe('BEGIN');
+$mover->query_safe("UPDATE part SET id = make_id('2021-01-01+00', 5, 1) WHERE n = 2");
+my $mover_backfill = waiting_backfill('part');
+$mover->query_safe('COMMIT');
+finished($mover_backfill, 'a row that moves');
+is(rows_of('part'), "1|old|t|0\n2|old|t|1\n3|old|t|2", 'a row that moves keeps its id, and the others get theirs');
+$mover->quit;
+
 # A deadlock of which the backfill is the victim.
 $node->safe_psql('postgres', "INSERT INTO indexed SELECT n, '2022-01-01+00', 'old' FROM generate_series(21, 22) AS n");
 my $other = background($node, 'postgres');

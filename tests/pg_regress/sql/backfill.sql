@@ -125,7 +125,7 @@ SELECT count(DISTINCT id), min(id_sequence(id)), max(id_sequence(id)) FROM backf
 -- timestamp and date are read as UTC, whatever TimeZone says.
 SET timezone = 'America/St_Johns';
 CREATE TABLE backfill_naive (t timestamp, d date, id bigint, id_of_d bigint);
-INSERT INTO backfill_naive VALUES ('2020-06-30 23:59:59.9999', '2020-06-30'), ('2020-07-01', '2020-07-01'), ('2020-07-01', '2020-07-01'), ('infinity', '-infinity'), (NULL, NULL);
+INSERT INTO backfill_naive VALUES ('2020-06-30 23:59:59.9999', '2020-06-30'), ('2020-07-01', '2020-07-01'), ('2020-07-01', '2020-07-01'), ('infinity', '-infinity'), ('294276-12-31 23:59:59', '5874897-12-31'), ('4713-01-01 BC', '4713-01-01 BC'), (NULL, NULL);
 CALL snowid.backfill('backfill_naive', 'id', 't', 1605);
 CALL snowid.backfill('backfill_naive', 'id_of_d', 'd', 1605, 2, '2020-06-30+00');
 SET timezone = 'UTC';
@@ -155,18 +155,27 @@ SELECT tableoid::regclass, (decode_id(id)).* FROM backfill_parent ORDER BY id;
 SELECT t, (snowid.backfill_statements(t, 'id', 'created_at')).lock
   FROM unnest(ARRAY['backfill', 'backfill_part', 'backfill_by_id', 'backfill_parent', 'backfill_child']::regclass[]) AS t;
 
--- Names, and a search_path that leads astray; an isolation level that would see what was
+-- Names, and a search_path that leads astray, also what is compiled at the first call of a session; functions that
+-- look like the extension's; an isolation level that would see what was
+\c -
+SET client_min_messages = warning;
+SET timezone = 'UTC';
+SET datestyle = 'ISO';
+\set SHOW_CONTEXT never
 CREATE SCHEMA "backfill 'x'";
 CREATE TABLE "backfill 'x'"."T ""$1" ("n %I" integer, "At" timestamptz, "Id, $$" bigint, PRIMARY KEY ("n %I") INCLUDE ("At"));
 INSERT INTO "backfill 'x'"."T ""$1" VALUES (2, '2020-01-01+00'), (1, '2020-01-01+00');
 CREATE FUNCTION "backfill 'x'".clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''astray''; END';
 CREATE FUNCTION "backfill 'x'".count(integer) RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''astray''; END';
+CREATE DOMAIN "backfill 'x'".timestamptz AS pg_catalog.timestamptz CHECK (VALUE IS NULL);
+CREATE FUNCTION public.id_timestamp(integer) RETURNS timestamptz LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''astray''; END';
 SET search_path = "backfill 'x'", pg_catalog;
 SET default_transaction_isolation = 'repeatable read';
 CALL snowid.backfill('"T ""$1"', 'Id, $$', 'At', 1607, 1);
 RESET default_transaction_isolation;
 SHOW search_path;
 RESET search_path;
+DROP FUNCTION public.id_timestamp(integer);
 SELECT "n %I", id_sequence("Id, $$") FROM "backfill 'x'"."T ""$1" ORDER BY "Id, $$";
 
 -- Who may: whoever may update the column, and is granted the procedure and advance. Where row security would

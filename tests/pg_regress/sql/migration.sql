@@ -28,6 +28,7 @@ CREATE TABLE expression (id bigint DEFAULT nextval('loose') * 10 + length('a;b -
 CREATE TABLE no_default (id bigint, n integer);
 CREATE TABLE ours (id bigint DEFAULT next_id(1699), n integer);
 COMMENT ON COLUMN serial.id IS E'a comment\nof two lines';
+COMMENT ON SEQUENCE "The ""Seq" IS 'of an identity';
 GRANT USAGE ON SEQUENCE "The ""Seq" TO PUBLIC;
 
 CREATE VIEW columns AS
@@ -37,7 +38,8 @@ SELECT a.attrelid::regclass AS table_name, a.attidentity AS identity, pg_get_exp
   LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
  WHERE c.relnamespace = 'migration'::regnamespace AND a.attname IN ('id', 'Id %I', 'b');
 CREATE VIEW sequences AS
-SELECT s.*, c.relpersistence, c.relacl IS NOT NULL AS granted, pg_get_serial_sequence(quote_ident(t.relname), a.attname) IS NOT NULL AS owned
+SELECT s.*, c.relpersistence, c.relacl IS NOT NULL AS granted, obj_description(c.oid, 'pg_class') AS comment,
+       pg_get_serial_sequence(quote_ident(t.relname), a.attname) IS NOT NULL AS owned
   FROM pg_sequences s JOIN pg_class c ON c.relnamespace = 'migration'::regnamespace AND c.relname = s.sequencename
   LEFT JOIN (pg_depend d JOIN pg_class t ON t.oid = d.refobjid JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = d.refobjsubid)
     ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('a', 'i');
@@ -92,6 +94,24 @@ INSERT INTO always VALUES (0, 3);
 INSERT INTO "By 'default" (n) VALUES (3) RETURNING "Id %I";
 INSERT INTO no_default (n) VALUES (3) RETURNING id;
 SELECT has_sequence_privilege('public', '"The ""Seq"', 'USAGE') AS granted, has_sequence_privilege('public', '"The ""Seq"', 'UPDATE') AS more;
+-- What decides how expressions are shown and read changes nothing.
+CREATE TABLE settings (id bigint DEFAULT nextval('loose') + length('a\b') + extract(hour FROM interval '-1 day -2:00') * 1.2345678901234567::float8);
+SELECT column_default AS settings_before FROM columns WHERE table_name = 'settings'::regclass \gset
+SET extra_float_digits = -3;
+SET intervalstyle = 'sql_standard';
+SET escape_string_warning = off;
+SET standard_conforming_strings = off;
+SET quote_all_identifiers = on;
+SELECT snowid.migrate_column('settings', 'id', 1700);
+SELECT snowid.migrate_column('settings', 'id', 1700);
+SELECT snowid.migrate_column('settings', 'id', 1701);
+SELECT snowid.revert_column('settings', 'id');
+RESET extra_float_digits;
+RESET intervalstyle;
+RESET escape_string_warning;
+RESET standard_conforming_strings;
+RESET quote_all_identifiers;
+SELECT column_default = :'settings_before' AS as_before FROM columns WHERE table_name = 'settings'::regclass;
 -- A second time there is nothing to undo.
 SELECT snowid.revert_column('serial', 'id');
 \echo :SQLSTATE
@@ -106,6 +126,17 @@ ALTER TABLE migration_2.moved RENAME id TO key;
 SELECT snowid.revert_column('migration_2.moved', 'key');
 INSERT INTO migration_2.moved (n) VALUES (4) RETURNING key;
 \d migration_2.moved
+
+-- Where it was dropped, the default can't be restored; with another one it can.
+CREATE TABLE without (id bigserial, i bigint GENERATED ALWAYS AS IDENTITY);
+SELECT snowid.migrate_column('without', 'id', 1700), snowid.migrate_column('without', 'i', 1700);
+DROP SEQUENCE without_id_seq, without_i_seq;
+SELECT * FROM pg_temp.error_of($$ SELECT snowid.revert_column('without', 'id') $$) \gx
+SELECT * FROM pg_temp.error_of($$ SELECT snowid.revert_column('without', 'i') $$) \gx
+CREATE SEQUENCE without_id_seq START 7 OWNED BY without.id;
+CREATE SEQUENCE without_i_seq START 8 OWNED BY without.i;
+SELECT snowid.revert_column('without', 'id'), snowid.revert_column('without', 'i');
+INSERT INTO without DEFAULT VALUES RETURNING *;
 
 -- New ids must be greater than all there are.
 CREATE TABLE greater (id bigint PRIMARY KEY DEFAULT 0);
@@ -213,6 +244,46 @@ SELECT e, u.* FROM unnest(ARRAY['0); DROP TABLE refused; --', '0), OWNER TO pg_m
     '''', '$$', '', '0 FROM refused', '1, 2', '*', 'b', '(SELECT 1)', 'snowid.nope()', '41 + 1']) WITH ORDINALITY AS x (e, n), undo(e) AS u ORDER BY n;
 SELECT column_default, comment FROM columns WHERE table_name = 'refused'::regclass;
 
+-- To parse an expression can be to execute what its writer has made: with the rights of the table's owner, whoever
+-- undoes it, and with no way back to other rights.
+CREATE ROLE regress_snowid_hostile;
+GRANT ALL ON SCHEMA migration TO regress_snowid_hostile;
+SET ROLE regress_snowid_hostile;
+CREATE TABLE hostile (id bigint, told text[] DEFAULT '{}');
+INSERT INTO hostile DEFAULT VALUES;
+CREATE FUNCTION told(what text) RETURNS boolean LANGUAGE sql AS $$
+    UPDATE migration.hostile SET told = told || format('%s as %s', what, current_user); SELECT true $$;
+CREATE FUNCTION try(value bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    attempt text;
+BEGIN
+    FOREACH attempt IN ARRAY ARRAY['SELECT 1', 'RESET ROLE', 'SET SESSION AUTHORIZATION DEFAULT', 'SET search_path = migration',
+        format('SELECT snowid.execute_as(%s, ''SELECT 1'')', (SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid = 'pg_class'::regclass))]
+    LOOP
+        BEGIN
+            EXECUTE attempt;
+            PERFORM migration.told(split_part(attempt, '(', 1));
+        EXCEPTION WHEN insufficient_privilege THEN
+            PERFORM migration.told('not ' || split_part(attempt, '(', 1));
+        END;
+    END LOOP;
+    RETURN true;
+END
+$$;
+CREATE DOMAIN trap AS bigint CHECK (migration.try(VALUE));
+COMMENT ON COLUMN hostile.id IS 'migrated by pg_snowid from default (''{1}''::migration.trap[])[1]';
+RESET ROLE;
+SELECT snowid.revert_column('hostile', 'id');
+SELECT unnest(told) AS told FROM hostile;
+SHOW search_path;
+SELECT column_default FROM columns WHERE table_name = 'hostile'::regclass;
+SET ROLE regress_snowid_hostile;
+SELECT code FROM pg_temp.error_of(format('SELECT snowid.execute_as(%s, ''SELECT 1'')', (SELECT relowner FROM pg_class WHERE oid = 'pg_class'::regclass)));
+SELECT snowid.execute_as('regress_snowid_hostile', 'COMMIT');
+SELECT snowid.execute_as('regress_snowid_hostile', 'SELECT 1/0');
+SELECT current_user;
+RESET ROLE;
+
 -- Who may: the table's owner who is granted it. The sequence stays the owner's, whoever does it.
 CREATE ROLE regress_snowid_owner;
 GRANT ALL ON SCHEMA migration TO regress_snowid_owner;
@@ -245,4 +316,4 @@ RESET ROLE;
 SET client_min_messages = warning;
 DROP SCHEMA migration, migration_2 CASCADE;
 REVOKE ALL ON FUNCTION snowid.advance(bigint, timestamptz) FROM regress_snowid_owner;
-DROP ROLE regress_snowid_owner;
+DROP ROLE regress_snowid_owner, regress_snowid_hostile;
