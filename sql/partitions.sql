@@ -265,9 +265,9 @@ BEGIN
             HINT = 'Call snowid.create_partitions first, and see with snowid.partitions whether layout and epoch are right.';
     END IF;
     FOR old IN
-        SELECT b.partition, b.from_id, b.to_id, c.relkind, i.inhdetachpending
+        SELECT b.partition, b.from_id, b.to_id, c.relkind,
+               EXISTS (SELECT FROM pg_constraint f WHERE f.confrelid = b.partition AND f.contype = 'f') AS referred
           FROM snowid.partition_bounds(parent) b JOIN pg_class c ON c.oid = b.partition
-               JOIN pg_inherits i ON i.inhrelid = b.partition
          WHERE b.to_id > 0 AND b.to_id < last
            AND b.to_id <= snowid.time_bound(clock_timestamp() - retention, layout, epoch)
          ORDER BY b.from_id
@@ -275,9 +275,9 @@ BEGIN
         partition := old.partition;
         from_time := snowid.bound_time(old.from_id, layout, epoch);
         to_time := snowid.bound_time(old.to_id, layout, epoch);
-        -- First detached: while it is a partition, foreign keys on the table keep it, whether or not they use
-        -- its rows. What a cancelled DETACH ... CONCURRENTLY left is dropped as it is.
-        IF detach_only OR NOT old.inhdetachpending THEN
+        -- Foreign keys that refer to the table keep its partitions, used or not, until they are detached.
+        -- Where there are none it is dropped at once: detaching would lock the tables that it refers to.
+        IF detach_only OR old.referred THEN
             EXECUTE format('ALTER TABLE %s DETACH PARTITION %s', parent, partition);
         END IF;
         IF NOT detach_only THEN

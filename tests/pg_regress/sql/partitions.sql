@@ -258,6 +258,15 @@ SELECT partition FROM snowid.drop_partitions('referred', pg_temp.until('2012-06-
 TRUNCATE referring;
 SELECT partition FROM snowid.drop_partitions('referred', '1 year');
 SELECT to_regclass('partitions.referred_1'), to_regclass('partitions.referred_2'), count(*) FROM referred;
+-- A table that refers to others is dropped from without a lock on those.
+CREATE TABLE partitions.users (id bigint PRIMARY KEY);
+CREATE TABLE partitions.refers (id bigint NOT NULL, user_id bigint REFERENCES users) PARTITION BY RANGE (id);
+CREATE TABLE partitions.refers_1 PARTITION OF refers FOR VALUES FROM (MINVALUE) TO (id_floor('2012-01-01'));
+CREATE TABLE partitions.refers_2 PARTITION OF refers FOR VALUES FROM (id_floor('2012-01-01')) TO (MAXVALUE);
+BEGIN;
+SELECT partition FROM snowid.drop_partitions('refers', '1 year');
+SELECT count(*) FROM pg_locks WHERE relation = 'users'::regclass AND pid = pg_backend_pid();
+COMMIT;
 
 -- What is refused
 SELECT e.* FROM (VALUES ('''0'''), ('''-1 day'''), ('''1 month 1 day'''), ('''1 month -30 days'''), ('''1 month 1 second'''), ('''-1 month 40 days'''), ('''0.5 seconds'''), ('NULL')) AS v (every),
