@@ -22,6 +22,11 @@ CREATE FUNCTION snowid.accept_clock() RETURNS boolean
 COMMENT ON FUNCTION snowid.accept_clock() IS
     'takes the system clock for right although it has jumped or is implausibly far past the high-water mark';
 
+CREATE FUNCTION snowid.release_worker() RETURNS boolean
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'snowid_release_worker';
+COMMENT ON FUNCTION snowid.release_worker() IS
+    'gives the (datacenter, worker) pair that this server leases from etcd up for others, until a reload or restart';
+
 CREATE FUNCTION snowid.advance(id bigint) RETURNS bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_advance';
 COMMENT ON FUNCTION snowid.advance(bigint) IS
@@ -69,7 +74,8 @@ CREATE FUNCTION snowid.read_status(
     OUT next_id_exhausts_at timestamptz, OUT snowflake_id_exhausts_at timestamptz,
     OUT shared_memory text, OUT datacenter_id integer, OUT worker_id integer,
     OUT max_clock_regression_ms bigint, OUT max_clock_jump_ms bigint, OUT max_downtime_ms bigint,
-    OUT sequence_spread integer, OUT high_water_raises bigint, OUT high_water_flush_waits bigint
+    OUT sequence_spread integer, OUT high_water_raises bigint, OUT high_water_flush_waits bigint,
+    OUT worker_source text, OUT node_name text, OUT lease_until timestamptz, OUT lease_problem text
 ) RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'read_status_wrapper';
 COMMENT ON FUNCTION snowid.read_status() IS 'what the view snowid.status shows';
@@ -79,7 +85,7 @@ CREATE VIEW snowid.status AS
            h.high_water, greatest(h.high_water - clock_timestamp(), '0') AS high_water_ahead,
            s.high_water_raises, s.high_water_flush_waits,
            s.next_id_exhausts_at, s.snowflake_id_exhausts_at, s.shared_memory,
-           s.datacenter_id, s.worker_id,
+           s.worker_source, s.datacenter_id, s.worker_id, s.node_name, s.lease_until, s.lease_problem,
            s.max_clock_regression_ms * interval '1 millisecond' AS max_clock_regression,
            s.max_clock_jump_ms * interval '1 millisecond' AS max_clock_jump,
            s.max_downtime_ms * interval '1 millisecond' AS max_downtime,
@@ -107,8 +113,16 @@ COMMENT ON COLUMN snowid.status.snowflake_id_exhausts_at IS
     'when snowflake_id() with the default epoch ends';
 COMMENT ON COLUMN snowid.status.shared_memory IS
     'where the generators live: preloaded, dsm registry, or none';
-COMMENT ON COLUMN snowid.status.datacenter_id IS 'pg_snowid.datacenter_id, NULL if unset';
-COMMENT ON COLUMN snowid.status.worker_id IS 'pg_snowid.worker_id, NULL if unset';
+COMMENT ON COLUMN snowid.status.worker_source IS
+    'what gives snowflake_id() its datacenter and worker: settings, etcd, or, until etcd has answered since the start, etcd, cached';
+COMMENT ON COLUMN snowid.status.datacenter_id IS 'the datacenter in force, NULL if none is';
+COMMENT ON COLUMN snowid.status.worker_id IS 'the worker in force, NULL if none is';
+COMMENT ON COLUMN snowid.status.node_name IS
+    'the name for which the pair is leased from etcd, NULL if it is not';
+COMMENT ON COLUMN snowid.status.lease_until IS
+    'until when snowflake_id() goes on if etcd does not answer';
+COMMENT ON COLUMN snowid.status.lease_problem IS
+    'what is wrong with the lease, NULL if nothing is';
 COMMENT ON COLUMN snowid.status.max_clock_regression IS 'pg_snowid.max_clock_regression';
 COMMENT ON COLUMN snowid.status.max_clock_jump IS 'pg_snowid.max_clock_jump';
 COMMENT ON COLUMN snowid.status.max_downtime IS 'pg_snowid.max_downtime';

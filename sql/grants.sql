@@ -1,7 +1,7 @@
 -- Who may do what in the schema snowid.
 
 REVOKE ALL ON ALL ROUTINES IN SCHEMA snowid FROM PUBLIC;
--- Not accept_clock: the clock is the whole server's, for superusers only.
+-- Not accept_clock and release_worker: clock and worker are the whole server's, for superusers only.
 GRANT EXECUTE ON FUNCTION
     snowid.bind_schema(text, timestamptz, integer, boolean),
     snowid.create_partitions(regclass, interval, interval, timestamptz, text, timestamptz),
@@ -13,6 +13,11 @@ GRANT EXECUTE ON FUNCTION
     snowid.read_generators(), snowid.read_status() TO @extowner@ WITH GRANT OPTION;
 GRANT EXECUTE ON PROCEDURE
     snowid.backfill(regclass, name, name, integer, integer, timestamptz) TO @extowner@ WITH GRANT OPTION;
+GRANT EXECUTE ON FUNCTION
+    snowid.create_ticket_sequence(text, integer, integer, bigint),
+    snowid.create_range_sequence(text, integer, integer, bigint, bigint),
+    snowid.cap_ticket_sequence(regclass, bigint),
+    snowid.resize_ticket_sequence(regclass, integer, integer, bigint) TO @extowner@ WITH GRANT OPTION;
 GRANT SELECT ON snowid.generators, snowid.status TO @extowner@ WITH GRANT OPTION;
 -- So that its pg_dump can read the mark, and its pg_restore set it.
 GRANT SELECT, UPDATE ON SEQUENCE snowid.high_water TO @extowner@;
@@ -32,6 +37,14 @@ GRANT EXECUTE ON FUNCTION
     snowid.check_id_column(regclass, name, integer, timestamptz), snowid.backfill_statements(regclass, name, name),
     snowid.check_expression(text), snowid.remake_sequence(regclass, name, text) TO PUBLIC;
 GRANT SELECT ON snowid.migrated_columns TO PUBLIC;
+-- So are these run, for sequences; their callers could do all of it without them. The view shows what
+-- its reader may read.
+GRANT EXECUTE ON FUNCTION
+    snowid.check_part(text, integer, integer), snowid.first_ticket(integer, integer, bigint),
+    snowid.range_part(integer, integer, bigint, bigint),
+    snowid.create_sequence(text, text, integer, bigint, bigint, text),
+    snowid.check_tickets(regclass, bigint), snowid.commit_for_good() TO PUBLIC;
+GRANT SELECT ON snowid.sequences TO PUBLIC;
 
 -- Layouts are no secret, and who calls decode_as or adds a row calls the functions below it.
 GRANT SELECT ON snowid.layouts TO PUBLIC;

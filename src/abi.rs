@@ -42,6 +42,11 @@ impl Args {
         unsafe { (*(*self.0).args.as_ptr().add(n)).value.value() as i64 }
     }
 
+    /// An oid, or a regclass.
+    pub fn oid(self, n: usize) -> pg_sys::Oid {
+        pg_sys::Oid::from(self.bigint(n) as u32)
+    }
+
     #[inline]
     pub fn integer(self, n: usize) -> i32 {
         self.bigint(n) as i32

@@ -9,7 +9,9 @@ mod text;
 pub use layouts::LayoutError;
 pub use text::TextError;
 
-use crate::shared::DATABASES;
+use crate::relation_name::RelationName;
+use crate::shared::lease::Notice;
+use crate::shared::{self, DATABASES};
 use pgrx::PgSqlErrorCode;
 use pgrx::PgSqlErrorCode::*;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -78,12 +80,42 @@ pub enum Error {
     MarkMissing,
     MarkDamaged,
     MarkUnlogged,
-    MarkUnconfirmed,
+    /// What the WAL record was for that no synchronous standby has confirmed.
+    Unconfirmed {
+        what: &'static str,
+    },
+    NotASequence {
+        relation: RelationName,
+    },
+    SequenceUnlogged {
+        sequence: RelationName,
+    },
+    SequenceCycles {
+        sequence: RelationName,
+    },
+    SequenceDamaged {
+        sequence: RelationName,
+    },
+    /// A block was asked for that the sequence no longer has.
+    SequenceAtEnd {
+        sequence: RelationName,
+        count: u32,
+        left: u32,
+    },
     TooManyDatabases,
     NotPreloaded,
     Recovery {
         function: &'static str,
     },
+    /// No (datacenter, worker) pair is leased now; the background worker has said why.
+    NoWorkerId,
+    LeaseRanOut {
+        until: UnixMs,
+        ms: UnixMs,
+        now: UnixMs,
+    },
+    NotLeased,
+    ReleaseUnconfirmed,
 }
 
 const SYNC_CLOCK: &str = "Check that the system clock is right and synchronized. Generating goes on \
@@ -231,11 +263,41 @@ impl Error {
                 "Its value would be lost in a crash.",
                 "Use ALTER SEQUENCE snowid.high_water SET LOGGED.",
             ),
-            Self::MarkUnconfirmed => report(
+            Self::Unconfirmed { what } => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "no synchronous standby has confirmed the high-water mark",
+                format!("no synchronous standby has confirmed the {what}"),
                 "The configuration was reloaded while waiting for one.",
                 "Try again.",
+            ),
+            Self::NotASequence { relation } => report(
+                ERRCODE_WRONG_OBJECT_TYPE,
+                format!("\"{relation}\" is not a sequence"),
+                "",
+                "",
+            ),
+            Self::SequenceUnlogged { sequence } => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("sequence \"{sequence}\" is not logged"),
+                "A crash would set it back, and its tickets would repeat.",
+                "Use ALTER SEQUENCE ... SET LOGGED.",
+            ),
+            Self::SequenceCycles { sequence } => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("sequence \"{sequence}\" cycles"),
+                "Tickets never repeat, so their sequence has an end.",
+                "Use ALTER SEQUENCE ... NO CYCLE.",
+            ),
+            Self::SequenceDamaged { sequence } => report(
+                ERRCODE_DATA_CORRUPTED,
+                format!("sequence \"{sequence}\" is damaged"),
+                "Its page or its row in the catalog does not hold a sequence.",
+                "",
+            ),
+            Self::SequenceAtEnd { sequence, count, left } => report(
+                ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+                format!("sequence \"{sequence}\" has too few values left"),
+                format!("It has {left}, {count} are asked for."),
+                "",
             ),
             Self::TooManyDatabases => report(
                 ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
@@ -257,6 +319,58 @@ impl Error {
                 "",
                 "",
             ),
+            Self::NoWorkerId if !shared::is_preloaded() => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "pg_snowid must be loaded via \"shared_preload_libraries\" to lease a worker ID",
+                "\"pg_snowid.etcd_endpoints\" is set: a background worker of the library claims the ID.",
+                "Add pg_snowid to \"shared_preload_libraries\" in postgresql.conf and restart the \
+                 server, or call snowflake_id(datacenter_id, worker_id).",
+            ),
+            Self::NoWorkerId => match notice() {
+                Some(notice) => {
+                    let (message, detail, hint) = notice.texts();
+                    report(PgSqlErrorCode::from(notice.code as isize), message, detail, hint)
+                }
+                None => report(
+                    ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    "no worker ID is claimed yet",
+                    "The background worker has only just started.",
+                    "Try again.",
+                ),
+            },
+            Self::LeaseRanOut { until, ms, now } => {
+                let problem = notice().map(|notice| notice.texts());
+                report(
+                    ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    "the lease of this server's worker ID has run out",
+                    format!(
+                        "It is good for IDs before {}; the next one would be of {}, the clock says {}.{}",
+                        Utc(until),
+                        Utc(ms),
+                        Utc(now),
+                        problem.map_or(String::new(), |(fact, detail, _)| format!(
+                            " Last problem: {fact}. {detail}"
+                        ))
+                    ),
+                    "Generating goes on by itself when the lease is renewed. \
+                     \"pg_snowid.etcd_lease\" sets how long a server goes on without etcd.",
+                )
+            }
+            Self::NotLeased => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "this server's worker ID is not leased",
+                "\"pg_snowid.etcd_endpoints\" is not set.",
+                "",
+            ),
+            Self::ReleaseUnconfirmed => {
+                let problem = notice().map_or(String::new(), |notice| notice.texts().1);
+                report(
+                    ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    "etcd has not confirmed the release of the worker ID yet",
+                    problem,
+                    "This server no longer uses it, and goes on trying to tell etcd so.",
+                )
+            }
         }
     }
 }
@@ -291,8 +405,13 @@ pub fn shown(text: &[u8]) -> String {
     }
 }
 
+/// What the background worker found wrong with the lease.
+fn notice() -> Option<Notice> {
+    shared::look()?.lease.notice()
+}
+
 /// A report whose detail and hint are left out where they are empty.
-fn report(
+pub fn report(
     code: PgSqlErrorCode,
     message: impl Display,
     detail: impl Display,

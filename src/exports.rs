@@ -3,7 +3,7 @@
 
 use crate::abi::{VERSION_1, call, call_guarded, call_set};
 use crate::functions::generate::Block;
-use crate::functions::{admin, compose, decode, expression, generate, layouts, text};
+use crate::functions::{admin, compose, decode, expression, generate, layouts, text, tickets};
 use crate::planner::functions as planner;
 use pgrx::pg_sys::{Datum, FunctionCallInfo, Pg_finfo_record};
 
@@ -29,6 +29,11 @@ export!(pg_finfo_snowid_next_ids, snowid_next_ids, |f| {
 export!(pg_finfo_snowid_snowflake_id, snowid_snowflake_id, |f| call(f, generate::snowflake_id));
 export!(pg_finfo_snowid_snowflake_ids, snowid_snowflake_ids, |f| {
     call_set(f, generate::snowflake_ids, Block::next)
+});
+
+export!(pg_finfo_snowid_next_ticket, snowid_next_ticket, |f| call(f, tickets::next_ticket));
+export!(pg_finfo_snowid_next_tickets, snowid_next_tickets, |f| {
+    call_set(f, tickets::next_tickets, |block| Ok(block.next()))
 });
 
 export!(pg_finfo_snowid_make_id, snowid_make_id, |f| call(f, compose::make_id));
@@ -90,6 +95,9 @@ export!(pg_finfo_snowid_init_high_water, snowid_init_high_water, |f| {
     call(f, admin::init_high_water)
 });
 export!(pg_finfo_snowid_accept_clock, snowid_accept_clock, |f| call(f, admin::accept_clock));
+export!(pg_finfo_snowid_release_worker, snowid_release_worker, |f| {
+    call(f, admin::release_worker)
+});
 export!(pg_finfo_snowid_check_epoch, snowid_check_epoch, |f| call(f, admin::check_epoch));
 export!(pg_finfo_snowid_check_expression, snowid_check_expression, |f| {
     call(f, expression::check_expression)

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::high_water;
 use crate::interrupts;
 use crate::settings;
-use crate::shared::Database;
+use crate::shared::{self, Database};
 use pgrx::{PgLogLevel, PgSqlErrorCode, ereport};
 use snowid_core::cell::Cell;
 use snowid_core::instant::{Epoch, UnixMs, Utc};
@@ -27,7 +27,12 @@ pub struct Generator {
     pub layout: Layout,
     pub node: u32,
     pub epoch: Epoch,
+    /// Ids lie below this too; for a leased worker until its lease is renewed.
+    pub until: UnixMs,
 }
+
+/// What `until` is where nothing is leased.
+pub const FOREVER: UnixMs = UnixMs::MAX;
 
 impl Generator {
     /// Draws one id.
@@ -71,14 +76,14 @@ impl Generator {
     /// it into memory only on its way here.
     #[cold]
     #[inline(never)]
-    fn claim_slowly(self, want: u32) -> Result<Claim, Error> {
+    fn claim_slowly(mut self, want: u32) -> Result<Claim, Error> {
         guarded(|| {
             let mut wait: Option<Wait> = None;
             let mut own_ceiling = 0;
             loop {
                 let outwaited = wait.and_then(|wait| wait.outwaited(clock::monotonic_ns()));
                 let mut rules = self.rules();
-                rules.ceiling = rules.ceiling.max(own_ceiling);
+                rules.ceiling = rules.ceiling.max(own_ceiling).min(self.until);
                 match self.cell.draw(want, clock::unix_ms, outwaited, &rules) {
                     Ok(claim) => {
                         if claim.clock_regressed {
@@ -87,6 +92,9 @@ impl Generator {
                         return Ok(claim);
                     }
                     Err(Refusal::Full { ms }) => wait = Some(self.wait_for(ms, wait)),
+                    Err(Refusal::AtCeiling { ms }) if ms >= self.until => {
+                        self.until = self.renewed_until(ms)?;
+                    }
                     Err(Refusal::AtCeiling { ms }) => {
                         own_ceiling = high_water::attend(self.database, ms)?;
                     }
@@ -94,6 +102,20 @@ impl Generator {
                 }
             }
         })
+    }
+
+    /// To where the worker's lease has been renewed, if that covers an id of `ms`.
+    fn renewed_until(&self, ms: UnixMs) -> Result<UnixMs, Error> {
+        let (block, _) = shared::ready("")?;
+        match block.lease.worker() {
+            Some(worker) if worker.node == self.node && worker.until > ms => Ok(worker.until),
+            Some(_) => {
+                // Ids may be ahead of the clock: the worker doesn't know how far.
+                block.lease.want(ms);
+                Err(Error::LeaseRanOut { until: self.until, ms, now: clock::unix_ms() })
+            }
+            None => Err(Error::NoWorkerId),
+        }
     }
 
     /// Sleeps for a full millisecond, once: until it ends, or a signal comes.
@@ -119,7 +141,7 @@ impl Generator {
             oldest: self.epoch.unix_ms(),
             newest: self.newest(),
             // The ceiling first: a floor that came with a later ceiling is no less right.
-            ceiling: self.database.ceiling.load(Ordering::Acquire),
+            ceiling: self.database.ceiling.load(Ordering::Acquire).min(self.until),
             floor: self.database.floor.load(Ordering::Relaxed),
         }
     }

@@ -3,15 +3,19 @@
 //! What lives where, top to bottom; imports run downwards only:
 //!
 //! - `exports`: the C symbols that the SQL definitions (`sql/*.sql`) refer to
-//! - `functions`: their bodies, thin: generate, compose, decode, text, layouts, admin
+//! - `functions`: their bodies, thin: generate, tickets, compose, decode, text, layouts, expression,
+//!   admin
 //! - `planner`: conditions on `id_timestamp(id)` use the index on id
+//! - `fleet`: the background worker that leases a (datacenter, worker) pair from etcd
 //! - `generator`: draws from a shard's cell, and the waiting
 //! - `high_water`: the bound on disk that lets no id repeat after a crash
+//! - `sequence`: draws from native sequences whose values don't repeat after a crash either
+//! - `durable`: whether WAL is safe, and waiting for it
 //! - `arguments`: the checks of what SQL hands in
 //! - `shared`: what lives in shared memory
 //! - `settings`, `interrupts`, `clock`, `abi`: PostgreSQL's settings and interrupts, the system's
 //!   clocks, the C calling convention
-//! - `error`: every error there is
+//! - `error`: every error there is; `relation_name`: a relation in their texts
 //! - `snowid_core` (folder `core/`): layouts, instants, text forms and the generator's step, without
 //!   PostgreSQL
 #![deny(unsafe_code)]
@@ -19,13 +23,17 @@
 mod abi;
 mod arguments;
 mod clock;
+mod durable;
 mod error;
 mod exports;
+mod fleet;
 mod functions;
 mod generator;
 mod high_water;
 mod interrupts;
 mod planner;
+mod relation_name;
+mod sequence;
 mod settings;
 mod shared;
 mod sql;
@@ -39,6 +47,7 @@ extern "C-unwind" fn _PG_init() {
     settings::define();
     shared::request();
     planner::install();
+    fleet::register();
 }
 
 /// What `cargo pgrx test` asks for.

@@ -12,8 +12,12 @@
 //! seen recovery ended keeps the address in `DATABASE`: recovery cannot begin again under it.
 #![allow(unsafe_code)]
 
+pub mod lease;
+
 use crate::abi::guarded;
 use crate::error::Error;
+use crate::settings;
+use lease::Lease;
 use pgrx::{pg_guard, pg_sys};
 use snowid_core::cell::Cell;
 use snowid_core::layout::{INSTAGRAM, TWITTER};
@@ -30,6 +34,7 @@ pub struct Block {
     pub workers: [Cell; TWITTER.node_max() as usize + 1],
     pub databases: [Database; DATABASES],
     pub clock: ClockOffset,
+    pub lease: Lease,
 }
 
 const _: () = assert!(size_of::<Block>() < 1 << 20, "constant in size, below 1 MB");
@@ -166,6 +171,11 @@ pub fn look() -> Option<&'static Block> {
     unsafe { BLOCK.load(Ordering::Relaxed).as_ref() }
 }
 
+/// Whether the library was preloaded.
+pub fn is_preloaded() -> bool {
+    preload::done()
+}
+
 /// Where the block lives, in words for `snowid.status`.
 pub fn home() -> &'static str {
     match (look(), preload::done()) {
@@ -196,7 +206,7 @@ mod preload {
         // SAFETY: runs once, in the only thread of the process that loads the library; hooks are
         // chained as PostgreSQL's extensions do.
         unsafe {
-            if !pg_sys::process_shared_preload_libraries_in_progress {
+            if !settings::is_preloading() {
                 return;
             }
             DONE.store(true, Ordering::Relaxed);

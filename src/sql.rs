@@ -14,4 +14,5 @@ extension_sql_file!("../sql/bind.sql", name = "bind", requires = ["planner"]);
 extension_sql_file!("../sql/partitions.sql", name = "partitions", requires = ["bind"]);
 extension_sql_file!("../sql/backfill.sql", name = "backfill", requires = ["partitions"]);
 extension_sql_file!("../sql/migration.sql", name = "migration", requires = ["backfill"]);
-extension_sql_file!("../sql/grants.sql", name = "grants", requires = ["migration"], finalize);
+extension_sql_file!("../sql/tickets.sql", name = "tickets", requires = ["migration"]);
+extension_sql_file!("../sql/grants.sql", name = "grants", requires = ["tickets"], finalize);

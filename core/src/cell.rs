@@ -47,6 +47,12 @@ impl Cell {
     /// Makes every later id greater than (ms, sequence); returns what stands after it. Where that is
     /// ahead of the clock the word says so, lest the next claim take it for a clock gone back.
     pub fn advance(&self, ms: UnixMs, sequence: u32, now: UnixMs) -> Word {
+        let before = self.exchange(ms, sequence, now);
+        if before.reached(ms, sequence) { before } else { Word::new(ms, sequence, ms > now) }
+    }
+
+    /// The same; returns what stood before it, and so the last id that is not greater.
+    pub fn exchange(&self, ms: UnixMs, sequence: u32, now: UnixMs) -> Word {
         let mut last = self.last();
         while !last.reached(ms, sequence) {
             let next = Word::new(ms, sequence, ms > now);
@@ -56,7 +62,7 @@ impl Cell {
                 Ordering::AcqRel,
                 Ordering::Acquire,
             ) {
-                Ok(_) => return next,
+                Ok(_) => break,
                 Err(other) => last = Word(other),
             }
         }

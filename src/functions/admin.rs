@@ -4,11 +4,14 @@ use crate::abi::{Args, guarded};
 use crate::arguments;
 use crate::clock;
 use crate::error::Error;
+use crate::fleet;
 use crate::functions::generate;
 use crate::generator::Generator;
 use crate::high_water;
+use crate::interrupts;
 use crate::settings;
 use crate::shared;
+use crate::shared::lease::{Lease, Source};
 use pgrx::prelude::*;
 use snowid_core::cell::Cell;
 use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, PgMicros, TWITTER_EPOCH, UnixMs, pg_micros};
@@ -76,6 +79,29 @@ pub fn init_high_water(_: Args) -> Result<bool, Error> {
 pub fn accept_clock(_: Args) -> Result<bool, Error> {
     let (_, database) = shared::ready("snowid.accept_clock()")?;
     guarded(|| high_water::accept_clock(database)).map(|()| true)
+}
+
+/// snowid.release_worker()
+pub fn release_worker(_: Args) -> Result<bool, Error> {
+    guarded(|| {
+        let (block, _) = shared::ready("snowid.release_worker()")?;
+        if !settings::uses_etcd() {
+            return Err(Error::NotLeased);
+        }
+        if !shared::is_preloaded() {
+            return Err(Error::NoWorkerId);
+        }
+        const PATIENCE_NS: u64 = 10_000_000_000;
+        let since = clock::monotonic_ns();
+        block.lease.request_release();
+        while block.lease.is_release_pending() {
+            if clock::monotonic_ns() - since > PATIENCE_NS {
+                return Err(Error::ReleaseUnconfirmed);
+            }
+            interrupts::sleep_ns(10_000_000);
+        }
+        Ok(true)
+    })
 }
 
 /// snowid.check_epoch(epoch): the epoch, if ids can be made in it now.
@@ -148,8 +174,13 @@ fn read_status() -> TableIterator<
         name!(sequence_spread, i32),
         name!(high_water_raises, Option<i64>),
         name!(high_water_flush_waits, Option<i64>),
+        name!(worker_source, &'static str),
+        name!(node_name, Option<String>),
+        name!(lease_until, Option<TimestampWithTimeZone>),
+        name!(lease_problem, Option<String>),
     ),
 > {
+    let own = own_worker();
     let database = shared::ready("").ok().map(|(_, database)| database);
     let last = shared::look().and_then(|cells| {
         let used = in_use(&cells.shards).chain(in_use(&cells.workers));
@@ -162,15 +193,64 @@ fn read_status() -> TableIterator<
         exhausts_at(INSTAGRAM, INSTAGRAM_EPOCH),
         exhausts_at(TWITTER, TWITTER_EPOCH),
         shared::home(),
-        settings::datacenter_id(),
-        settings::worker_id(),
+        own.datacenter,
+        own.worker,
         settings::max_clock_regression(),
         settings::max_clock_jump(),
         settings::max_downtime(),
         settings::sequence_spread() as i32,
         database.map(|database| database.raises.load(Ordering::Relaxed) as i64),
         database.map(|database| database.flush_waits.load(Ordering::Relaxed) as i64),
+        own.source,
+        own.node_name,
+        own.until.and_then(timestamp),
+        own.problem,
     ))
+}
+
+/// What `snowflake_id()` goes by.
+struct OwnWorker {
+    source: &'static str,
+    datacenter: Option<i32>,
+    worker: Option<i32>,
+    node_name: Option<String>,
+    until: Option<UnixMs>,
+    problem: Option<String>,
+}
+
+fn own_worker() -> OwnWorker {
+    if !settings::uses_etcd() {
+        return OwnWorker {
+            source: "settings",
+            datacenter: settings::datacenter_id(),
+            worker: settings::worker_id(),
+            node_name: None,
+            until: None,
+            problem: None,
+        };
+    }
+    let lease = shared::look().map(|block| &block.lease);
+    let held = lease.and_then(Lease::worker);
+    let parts = held.map(|held| twitter_parts(held.node));
+    let problem = if shared::is_preloaded() {
+        lease.and_then(Lease::notice).map(|notice| {
+            let (message, detail, _) = notice.texts();
+            format!("{message}: {detail}")
+        })
+    } else {
+        Some(Error::NoWorkerId.report().message().into())
+    };
+    OwnWorker {
+        source: match lease.map(Lease::source) {
+            Some(Source::Cached) => "etcd, cached",
+            _ => "etcd",
+        },
+        datacenter: parts.map(|(datacenter, _)| datacenter as i32),
+        worker: parts.map(|(_, worker)| worker as i32),
+        node_name: Some(fleet::node_name()),
+        until: held.map(|held| held.until),
+        problem,
+    }
 }
 
 /// The cells that have issued or been advanced to something, by node.

@@ -3,9 +3,10 @@
 use crate::abi::Args;
 use crate::arguments;
 use crate::error::Error;
-use crate::generator::Generator;
+use crate::generator::{FOREVER, Generator};
 use crate::settings;
 use crate::shared;
+use crate::shared::lease::Worker;
 use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, TWITTER_EPOCH};
 use snowid_core::layout::{INSTAGRAM, TWITTER};
 use snowid_core::step::Claim;
@@ -46,7 +47,7 @@ pub fn shard(id: i32, epoch: Epoch, function: &'static str) -> Result<Generator,
     let node = arguments::shard(id)?;
     let (block, database) = shared::ready(function)?;
     let cell = &block.shards[node as usize];
-    Ok(Generator { cell, database, layout: INSTAGRAM, node, epoch })
+    Ok(Generator { cell, database, layout: INSTAGRAM, node, epoch, until: FOREVER })
 }
 
 /// The generator of a worker, for `function`.
@@ -60,12 +61,20 @@ pub fn worker(
     let node = arguments::worker(datacenter, worker)?;
     let (block, database) = shared::ready(function)?;
     let cell = &block.workers[node as usize];
-    Ok(Generator { cell, database, layout: TWITTER, node, epoch })
+    Ok(Generator { cell, database, layout: TWITTER, node, epoch, until: FOREVER })
 }
 
-/// The generator of the worker that this server is set to be.
+/// The generator of the worker that this server is: by its lease, else as it is set to be.
 #[inline(always)]
 fn own_worker(epoch: Epoch, function: &'static str) -> Result<Generator, Error> {
+    let (block, database) = shared::ready(function)?;
+    if let Some(Worker { node, until }) = block.lease.worker() {
+        let cell = &block.workers[node as usize];
+        return Ok(Generator { cell, database, layout: TWITTER, node, epoch, until });
+    }
+    if settings::uses_etcd() {
+        return Err(Error::NoWorkerId);
+    }
     let datacenter = settings::datacenter_id().ok_or(Error::Unset { name: "datacenter_id" })?;
     let id = settings::worker_id().ok_or(Error::Unset { name: "worker_id" })?;
     worker(datacenter, id, epoch, function)

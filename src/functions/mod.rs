@@ -7,3 +7,4 @@ pub mod expression;
 pub mod generate;
 pub mod layouts;
 pub mod text;
+pub mod tickets;

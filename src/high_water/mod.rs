@@ -13,10 +13,10 @@
 //! transaction alone: the shared ceiling stays 0, and what is noted as written is more than the page
 //! holds, so that the first to attend after the commit writes and flushes it again.
 
-mod durable;
 mod page;
 
 use crate::clock;
+use crate::durable;
 use crate::error::Error;
 use crate::settings;
 use crate::shared::{self, Database};
@@ -24,6 +24,9 @@ use page::Page;
 use snowid_core::instant::UnixMs;
 use snowid_core::mark::{LEAD, Mark, STEP, lead_after};
 use std::sync::atomic::Ordering;
+
+/// What [`durable::wait`] says it waits for.
+const WHAT: &str = "high-water mark";
 
 /// Sees to it that an id of `ms` may be drawn; returns the ceiling below which the caller may now
 /// draw. To be called under a guard.
@@ -33,13 +36,13 @@ pub fn attend(database: &Database, ms: UnixMs) -> Result<UnixMs, Error> {
         match attend_once(database, ms, lead)? {
             Attended::Covered { ceiling } => return Ok(ceiling),
             Attended::Uncommitted { ceiling, lsn } => {
-                durable::wait(lsn)?;
+                durable::wait(lsn, WHAT)?;
                 return Ok(ceiling);
             }
             Attended::Unflushed { lsn } => {
                 let since = clock::monotonic_ns();
                 database.flush_waits.fetch_add(1, Ordering::Relaxed);
-                durable::wait(lsn)?;
+                durable::wait(lsn, WHAT)?;
                 let waited = ((clock::monotonic_ns() - since) / 1_000_000) as i64;
                 lead = lead_after(waited, settings::max_clock_regression());
             }
@@ -75,7 +78,7 @@ pub fn init(database: &Database) -> Result<(), Error> {
     let raised = check_clock(database, page.mark(), now)
         .map(|()| raise_uncommitted(database, &mut page, now, now + LEAD));
     page.release();
-    raised.and_then(|(_, lsn)| durable::wait(lsn))
+    raised.and_then(|(_, lsn)| durable::wait(lsn, WHAT))
 }
 
 /// Takes the clock as it is for right, however far it is from what was expected.

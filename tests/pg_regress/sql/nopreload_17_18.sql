@@ -31,3 +31,29 @@ SELECT id_shard(1024);
 SELECT current_setting('pg_snowid.max_clock_regression') <> '1d' AS refused;
 RESET ROLE;
 DROP ROLE regress_snowid_nopreload;
+
+-- A background worker leases the worker ID, and only a preloaded library has one: the static settings don't
+-- serve in silence.
+\getenv here PG_ABS_SRCDIR
+\set reload :here '/include/reload.sql'
+ALTER SYSTEM SET pg_snowid.datacenter_id = 3;
+ALTER SYSTEM SET pg_snowid.worker_id = 7;
+ALTER SYSTEM SET pg_snowid.etcd_endpoints = 'http://127.0.0.1:2379';
+\set setting pg_snowid.etcd_endpoints
+\set value http://127.0.0.1:2379
+\i :reload
+SELECT snowflake_id();
+\echo :SQLSTATE
+SELECT snowflake_ids(10);
+\echo :SQLSTATE
+SELECT snowid.release_worker();
+\echo :SQLSTATE
+SELECT snowflake_worker(snowflake_id(3, 7)), id_shard(next_id(5));
+SELECT worker_source, datacenter_id, worker_id, lease_until, lease_problem FROM snowid.status;
+ALTER SYSTEM RESET pg_snowid.etcd_endpoints;
+\set value ''
+\i :reload
+SELECT snowflake_worker(snowflake_id());
+ALTER SYSTEM RESET pg_snowid.datacenter_id;
+ALTER SYSTEM RESET pg_snowid.worker_id;
+SELECT pg_reload_conf();

@@ -8,7 +8,11 @@ SET datestyle = 'ISO';
 -- Loads the library, so that the settings are known where it isn't preloaded.
 SELECT id_shard(1024);
 
-SELECT name, vartype, boot_val, unit, context, min_val, max_val FROM pg_settings WHERE name LIKE 'pg\_snowid.%' ORDER BY name;
+SELECT name, vartype, boot_val, unit, context, min_val, max_val
+  FROM pg_settings WHERE name LIKE 'pg\_snowid.%' AND name NOT IN ('pg_snowid.etcd_endpoints', 'pg_snowid.etcd_prefix', 'pg_snowid.node_name') ORDER BY name;
+-- What a start fixes, where the library is loaded at the start.
+SELECT name, vartype, boot_val, context = CASE shared_memory WHEN 'preloaded' THEN 'postmaster' ELSE 'sighup' END AS fixed
+  FROM pg_settings, snowid.status WHERE name IN ('pg_snowid.etcd_endpoints', 'pg_snowid.etcd_prefix', 'pg_snowid.node_name') ORDER BY name;
 -- Each is described. No rows.
 SELECT name FROM pg_settings WHERE name LIKE 'pg\_snowid.%' AND (coalesce(short_desc, '') = '' OR coalesce(extra_desc, '') = '');
 
@@ -28,6 +32,13 @@ ALTER ROLE regress_snowid_settings SET pg_snowid.worker_id = 1;
 ALTER SYSTEM SET pg_snowid.worker_id = 1;
 \echo :SQLSTATE
 SELECT current_setting('pg_snowid.sequence_spread') IS NOT NULL AS readable;
+SET pg_snowid.etcd_lease = '1h';
+\echo :SQLSTATE
+\set VERBOSITY sqlstate
+SET pg_snowid.etcd_endpoints = 'http://127.0.0.1:2379';
+-- The password isn't shown.
+SHOW pg_snowid.etcd_password;
+\set VERBOSITY default
 RESET ROLE;
 DROP ROLE regress_snowid_settings;
 
@@ -47,6 +58,9 @@ ALTER SYSTEM SET pg_snowid.sequence_spread = 1024;
 ALTER SYSTEM SET pg_snowid.sequence_spread = 'many';
 \echo :SQLSTATE
 \set VERBOSITY sqlstate
+ALTER SYSTEM SET pg_snowid.etcd_lease = '4s';
+ALTER SYSTEM SET pg_snowid.etcd_lease = '2d';
+ALTER SYSTEM SET pg_snowid.max_clock_difference = '-1ms';
 ALTER SYSTEM SET pg_snowid.max_clock_regression = '-1ms';
 ALTER SYSTEM SET pg_snowid.max_clock_regression = '30 days';
 \set VERBOSITY default

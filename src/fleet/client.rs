@@ -1,0 +1,380 @@
+//! etcd's JSON API over HTTP ("gRPC gateway", /v3/…), as far as leases need it. 64-bit integers are
+//! strings there, keys and values base64.
+//!
+//! Blocking, without threads: the signals of a server's process are not for a thread to catch. So
+//! the system resolves host names in its own time; the rest of a call has a limit.
+
+use crate::settings::Etcd;
+use base64::prelude::{BASE64_STANDARD, Engine};
+use serde_json::{Value, json};
+use std::time::Duration;
+use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout, time};
+use ureq::{Agent, http::Uri};
+
+/// More than 1024 records of each kind take.
+const BODY_MAX: u64 = 64 << 20;
+const CONNECT_MAX: Duration = Duration::from_secs(1);
+const CALL_MAX: Duration = Duration::from_secs(3);
+const CALL_MIN: Duration = Duration::from_secs(1);
+
+pub struct Client {
+    agent: Agent,
+    endpoints: Vec<String>,
+    /// The endpoint that answered last.
+    current: usize,
+    user: String,
+    password: String,
+    token: Option<String>,
+    /// Whether to give up before the next endpoint is asked.
+    stop: fn() -> bool,
+}
+
+/// Why a call failed, in words.
+#[derive(Debug)]
+pub struct Failure(pub String);
+
+/// A key and its value, the revision at which it was last changed, and its lease or 0.
+pub struct Entry {
+    pub key: String,
+    pub value: String,
+    pub revision: i64,
+    pub lease: i64,
+}
+
+/// Changes that are carried out together, if all conditions hold.
+#[derive(Default)]
+pub struct Transaction {
+    conditions: Vec<Value>,
+    changes: Vec<Value>,
+}
+
+impl Transaction {
+    /// If the key is as it was at this revision; 0: absent.
+    pub fn unchanged(mut self, key: &str, revision: i64) -> Self {
+        self.conditions.push(json!({
+            "key": encode(key.as_bytes()), "target": "MOD", "mod_revision": revision.to_string(),
+        }));
+        self
+    }
+
+    /// If the key is attached to this lease.
+    pub fn leased(mut self, key: &str, lease: i64) -> Self {
+        self.conditions.push(json!({
+            "key": encode(key.as_bytes()), "target": "LEASE", "lease": lease.to_string(),
+        }));
+        self
+    }
+
+    /// Stores a value; with a lease, until that runs out.
+    pub fn put(mut self, key: &str, value: String, lease: Option<i64>) -> Self {
+        self.changes.push(json!({ "request_put": {
+            "key": encode(key.as_bytes()), "value": encode(value.as_bytes()),
+            "lease": lease.unwrap_or(0).to_string(),
+        }}));
+        self
+    }
+
+    pub fn delete(mut self, key: &str) -> Self {
+        self.changes.push(json!({ "request_delete_range": { "key": encode(key.as_bytes()) } }));
+        self
+    }
+}
+
+impl Client {
+    pub fn new(settings: &Etcd, stop: fn() -> bool) -> Result<Self, Failure> {
+        let endpoints = settings.endpoints.split(',').map(|url| url.trim().trim_end_matches('/'));
+        let endpoints: Vec<_> = endpoints.filter(|url| !url.is_empty()).map(Into::into).collect();
+        let limit = Duration::from_secs(settings.lease as u64) / 5;
+        let config = Agent::config_builder()
+            .proxy(None)
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_idle_connections(0)
+            .timeout_connect(Some(CONNECT_MAX))
+            .timeout_global(Some(limit.clamp(CALL_MIN, CALL_MAX)))
+            .tls_config(tls(settings)?)
+            .build();
+        Ok(Self {
+            agent: Agent::with_parts(config, DefaultConnector::new(), ThreadlessResolver),
+            endpoints,
+            current: 0,
+            user: settings.user.clone(),
+            password: settings.password.clone(),
+            token: None,
+            stop,
+        })
+    }
+
+    /// All keys that begin with the prefix, as of one revision.
+    pub fn read(&mut self, prefix: &str) -> Result<Vec<Entry>, Failure> {
+        // To etcd a key of one zero byte is the least, and such an end has no key after it.
+        let key = if prefix.is_empty() { b"\0" } else { prefix.as_bytes() };
+        let answer = self.call(
+            "/v3/kv/range",
+            json!({ "key": encode(key), "range_end": encode(&end(prefix)) }),
+        )?;
+        let entries = answer["kvs"].as_array().map_or(&[][..], Vec::as_slice);
+        entries.iter().map(entry).collect()
+    }
+
+    /// Returns the revision of the changes, None if a condition didn't hold. After a failure they may be
+    /// made later still: so the conditions must be such that no newer ones are undone by that.
+    pub fn transact(&mut self, transaction: Transaction) -> Result<Option<i64>, Failure> {
+        let Transaction { conditions, changes } = transaction;
+        let answer =
+            self.call("/v3/kv/txn", json!({ "compare": conditions, "success": changes }))?;
+        let revision = integer(&answer["header"]["revision"]);
+        let revision = revision.ok_or_else(|| unexpected("a transaction without revision"))?;
+        Ok((answer["succeeded"] == true).then_some(revision))
+    }
+
+    /// A new lease of so many seconds.
+    pub fn grant(&mut self, seconds: i64) -> Result<i64, Failure> {
+        let answer = self.call("/v3/lease/grant", json!({ "TTL": seconds }))?;
+        integer(&answer["ID"]).ok_or_else(|| unexpected("a lease without ID"))
+    }
+
+    /// Renews a lease; false if it has run out.
+    pub fn keep_alive(&mut self, lease: i64) -> Result<bool, Failure> {
+        let answer = self.call("/v3/lease/keepalive", json!({ "ID": lease }))?;
+        Ok(integer(&answer["result"]["TTL"]).is_some_and(|ttl| ttl > 0))
+    }
+
+    /// Ends a lease; the keys attached to it go.
+    pub fn revoke(&mut self, lease: i64) -> Result<(), Failure> {
+        self.call("/v3/lease/revoke", json!({ "ID": lease })).map(drop)
+    }
+
+    /// Asks the endpoints in turn, beginning with the one that answered last.
+    fn call(&mut self, path: &str, body: Value) -> Result<Value, Failure> {
+        let mut failure = Failure("no endpoint is set".into());
+        for turn in 0..self.endpoints.len() {
+            if turn > 0 && (self.stop)() {
+                break;
+            }
+            let at = (self.current + turn) % self.endpoints.len();
+            match self.call_endpoint(at, path, &body) {
+                Ok(answer) => {
+                    self.current = at;
+                    return Ok(answer);
+                }
+                Err(Failed { failure: failed, elsewhere }) => {
+                    failure = failed;
+                    if !elsewhere {
+                        break;
+                    }
+                }
+            }
+        }
+        Err(failure)
+    }
+
+    /// Asks one endpoint; where it doesn't accept the token any more, once again with a new one.
+    fn call_endpoint(&mut self, at: usize, path: &str, body: &Value) -> Result<Value, Failed> {
+        for _ in 0..2 {
+            if self.token.is_none() && !self.user.is_empty() {
+                let login = json!({ "name": self.user, "password": self.password });
+                let answer = self.post(at, "/v3/auth/authenticate", &login)?;
+                self.token = answer.done(&self.endpoints[at])?["token"].as_str().map(Into::into);
+            }
+            let answer = self.post(at, path, body)?;
+            if self.token.is_none() || !answer.wants_login() {
+                return answer.done(&self.endpoints[at]);
+            }
+            self.token = None;
+        }
+        Err(Failed { failure: unexpected("a new token is not accepted"), elsewhere: true })
+    }
+
+    fn post(&self, at: usize, path: &str, body: &Value) -> Result<Answer, Failed> {
+        let endpoint = &self.endpoints[at];
+        let mut request =
+            self.agent.post(format!("{endpoint}{path}")).content_type("application/json");
+        if let Some(token) = &self.token {
+            request = request.header("Authorization", token);
+        }
+        let failed = |error: ureq::Error| Failed {
+            failure: Failure(format!("{endpoint}: {}", words(error))),
+            elsewhere: true,
+        };
+        let mut response = request.send(body.to_string()).map_err(failed)?;
+        let status = response.status().as_u16();
+        let text =
+            response.body_mut().with_config().limit(BODY_MAX).read_to_vec().map_err(failed)?;
+        Ok(Answer { status, body: serde_json::from_slice(&text).unwrap_or_default() })
+    }
+}
+
+/// A failed attempt, and whether another endpoint may do better.
+struct Failed {
+    failure: Failure,
+    elsewhere: bool,
+}
+
+struct Answer {
+    status: u16,
+    body: Value,
+}
+
+impl Answer {
+    /// Whether the token has expired or was made before a change of etcd's users.
+    fn wants_login(&self) -> bool {
+        /// As etcd 3.4 says it, and as 3.5 does.
+        const OLD: [&str; 2] = ["revision in header is old", "revision of auth store is old"];
+        self.status == 401
+            || self.status == 400 && OLD.iter().any(|old| self.message().contains(old))
+    }
+
+    fn message(&self) -> &str {
+        [&self.body["message"], &self.body["error"]]
+            .into_iter()
+            .find_map(Value::as_str)
+            .unwrap_or("")
+    }
+
+    fn done(self, endpoint: &str) -> Result<Value, Failed> {
+        if self.status == 200 && self.body.is_object() {
+            return Ok(self.body);
+        }
+        let failure = Failure(
+            format!("{endpoint}: HTTP status {} {}", self.status, self.message()).trim_end().into(),
+        );
+        // What was wrong with the request is wrong everywhere.
+        Err(Failed { failure, elsewhere: !(400..500).contains(&self.status) })
+    }
+}
+
+fn words(error: ureq::Error) -> String {
+    match error {
+        ureq::Error::Io(error) => error.to_string(),
+        ureq::Error::Timeout(_) => "no answer in time".into(),
+        error => error.to_string(),
+    }
+}
+
+fn entry(value: &Value) -> Result<Entry, Failure> {
+    let text = |field: &Value| {
+        let bytes = BASE64_STANDARD.decode(field.as_str().unwrap_or("")).ok()?;
+        String::from_utf8(bytes).ok()
+    };
+    let key = text(&value["key"]).ok_or_else(|| unexpected("a key that is no text"))?;
+    let revision =
+        integer(&value["mod_revision"]).ok_or_else(|| unexpected("a key without revision"))?;
+    // A value that is no text is no record: whoever needs it says so.
+    let lease = integer(&value["lease"]).unwrap_or(0);
+    Ok(Entry { key, value: text(&value["value"]).unwrap_or_default(), revision, lease })
+}
+
+fn integer(value: &Value) -> Option<i64> {
+    value.as_str()?.parse().ok()
+}
+
+fn unexpected(what: &str) -> Failure {
+    Failure(format!("etcd answers with {what}"))
+}
+
+fn encode(bytes: &[u8]) -> String {
+    BASE64_STANDARD.encode(bytes)
+}
+
+/// The first key after all that begin with the prefix.
+fn end(prefix: &str) -> Vec<u8> {
+    let mut end = prefix.as_bytes().to_vec();
+    match end.last_mut() {
+        // No byte of a text is 255.
+        Some(last) => *last += 1,
+        None => end.push(0),
+    }
+    end
+}
+
+fn tls(settings: &Etcd) -> Result<TlsConfig, Failure> {
+    let mut config = TlsConfig::builder();
+    if !settings.ca_file.is_empty() {
+        config = config.root_certs(RootCerts::new_with_certs(&certificates(&settings.ca_file)?));
+    }
+    if !settings.cert_file.is_empty() {
+        let key_file =
+            if settings.key_file.is_empty() { &settings.cert_file } else { &settings.key_file };
+        let key = PrivateKey::from_pem(&contents(key_file)?);
+        let key = key.map_err(|error| Failure(format!("\"{key_file}\": {error}")))?;
+        let chain = certificates(&settings.cert_file)?;
+        config = config.client_cert(Some(ClientCert::new_with_certs(&chain, key)));
+    }
+    Ok(config.build())
+}
+
+fn certificates(file: &str) -> Result<Vec<Certificate<'static>>, Failure> {
+    let mut certificates = Vec::new();
+    for item in parse_pem(&contents(file)?) {
+        match item {
+            Ok(PemItem::Certificate(certificate)) => certificates.push(certificate),
+            Ok(_) => {}
+            Err(error) => return Err(Failure(format!("\"{file}\": {error}"))),
+        }
+    }
+    if certificates.is_empty() {
+        return Err(Failure(format!("\"{file}\" holds no certificate")));
+    }
+    Ok(certificates)
+}
+
+fn contents(file: &str) -> Result<Vec<u8>, Failure> {
+    std::fs::read(file).map_err(|error| Failure(format!("\"{file}\": {error}")))
+}
+
+/// Resolves in the calling thread.
+#[derive(Debug)]
+struct ThreadlessResolver;
+
+impl Resolver for ThreadlessResolver {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &ureq::config::Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        // Without a limit the default one starts no thread.
+        let timeout = NextTimeout { after: time::Duration::NotHappening, ..timeout };
+        DefaultResolver::default().resolve(uri, config, timeout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, body: Value) -> Answer {
+        Answer { status, body }
+    }
+
+    #[test]
+    fn a_prefix_ends_before_the_next_one() {
+        assert_eq!(end("pg/"), b"pg0");
+        assert_eq!(end("é"), [0xc3, 0xaa]);
+        assert_eq!(end(""), [0]);
+    }
+
+    #[test]
+    fn a_token_is_renewed_when_it_has_expired_or_users_have_changed() {
+        assert!(answer(401, json!({ "message": "etcdserver: invalid auth token" })).wants_login());
+        let old = json!({ "error": "etcdserver: revision of auth store is old" });
+        assert!(answer(400, old).wants_login());
+        let old = json!({ "message": "auth: revision in header is old" });
+        assert!(answer(400, old).wants_login());
+        assert!(!answer(403, json!({ "message": "etcdserver: permission denied" })).wants_login());
+    }
+
+    #[test]
+    fn what_one_endpoint_refuses_for_good_is_not_asked_of_another() {
+        let failed = |status, body| answer(status, body).done("http://a").err().unwrap();
+        let denied = failed(403, json!({ "message": "etcdserver: permission denied" }));
+        assert!(!denied.elsewhere);
+        assert_eq!(denied.failure.0, "http://a: HTTP status 403 etcdserver: permission denied");
+        assert!(failed(503, json!({ "error": "no leader" })).elsewhere);
+        // A proxy's page.
+        assert!(failed(200, Value::Null).elsewhere);
+    }
+}

@@ -1,0 +1,68 @@
+//! Giving a pair up for others.
+
+use super::{Holding, Keeper, RACES, Stage};
+use crate::clock;
+use crate::fleet::client::Transaction;
+use crate::fleet::file::File;
+use crate::fleet::problem::Problem;
+use crate::fleet::records::{Pair, holder, json};
+use crate::shared::lease::Source;
+use snowid_core::instant::UnixMs;
+use snowid_core::layout::TWITTER;
+
+impl Keeper {
+    /// Ends the use of the pair here; returns it, and the time that its ids are below.
+    pub(super) fn seal(&mut self) -> Option<(u32, UnixMs)> {
+        self.block.lease.withdraw(Source::None);
+        self.stored = None;
+        let Holding { node, floor, bound, .. } = self.holding.take()?;
+        let cell = &self.block.workers[node as usize];
+        let last = cell.exchange(bound, TWITTER.sequence_max(), clock::unix_ms());
+        Some((node, floor.max(last.ms() + 1)))
+    }
+
+    /// Makes the pair free for others.
+    pub(super) fn release(&mut self, sealed: Option<(u32, UnixMs)>) -> Result<(), Problem> {
+        File::remove().map_err(Problem::File)?;
+        self.registered = false;
+        if let Some((node, bound)) = sealed {
+            for _ in 0..RACES {
+                if self.record_release(node, bound)? {
+                    break;
+                }
+            }
+        }
+        self.stage = Stage::Released;
+        self.block.lease.withdraw(Source::Released);
+        Err(Problem::Released)
+    }
+
+    fn record_release(&mut self, node: u32, bound: UnixMs) -> Result<bool, Problem> {
+        let snapshot = self.read()?;
+        let name = &self.identity.name;
+        let (live, own, pair) = (self.keys.live(name), self.keys.node(name), self.keys.pair(node));
+        let is_own = |instance: &str, boot: &str| holder(instance, boot) == self.server.holder;
+        match snapshot.pairs.get(&node) {
+            Some(pair) if is_own(&pair.instance, &pair.boot) => {}
+            // Another has it: it is no longer ours to give.
+            _ => return Ok(true),
+        }
+        let record = Pair {
+            bound_ms: bound,
+            floor_ms: bound,
+            released: true,
+            ..self.pair(node, clock::unix_ms())
+        };
+        let mut transaction = Transaction::default().put(&pair, json(&record), None);
+        for key in [&live, &own, &pair] {
+            transaction = transaction.unchanged(key, snapshot.revision(key));
+        }
+        if snapshot.names.get(name) == Some(&node) {
+            transaction = transaction.delete(&own);
+        }
+        if snapshot.live.get(name).is_some_and(|live| is_own(&live.instance, &live.boot)) {
+            transaction = transaction.delete(&live);
+        }
+        Ok(self.ask(|client, _| client.transact(transaction))?.is_some())
+    }
+}

@@ -1,0 +1,202 @@
+//! The server's own (datacenter, worker) pair where it is leased from etcd: what the background worker
+//! publishes and backends read, and how they ask it for something.
+//!
+//! Protocol: the worker alone writes, but for `release` and `wanted`. `word` holds the pair and its bound together,
+//! so that none reads the one with another's other; it is stored after the pair's cell was raised to
+//! the floor, and only after the bound is recorded in etcd and on disk. The notice is for errors and
+//! `snowid.status` and is read and written under a lock.
+
+use super::with_init_lock;
+use pgrx::pg_sys;
+use snowid_core::instant::UnixMs;
+use snowid_core::layout::TWITTER;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+#[repr(C, align(64))]
+pub struct Lease {
+    /// `until << 10 | node`; 0: none.
+    word: AtomicU64,
+    source: AtomicU32,
+    release: AtomicBool,
+    /// A time past `until` that a backend had an id for; 0: none.
+    wanted: AtomicI64,
+    /// The background worker's.
+    latch: AtomicPtr<pg_sys::Latch>,
+    notice: UnsafeCell<Notice>,
+}
+
+// SAFETY: the cell is only reached under a lock of PostgreSQL's.
+unsafe impl Sync for Lease {}
+
+/// A pair that ids may be drawn for, while their time is before `until`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Worker {
+    pub node: u32,
+    pub until: UnixMs,
+}
+
+/// Where the pair comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Source {
+    None = 0,
+    Etcd,
+    /// The file in the data directory.
+    Cached,
+    Released,
+}
+
+const NODE_BITS: u32 = 10;
+const _: () = assert!(TWITTER.node_max() < 1 << NODE_BITS);
+
+/// What is wrong, as an error says it; an empty message: nothing.
+#[repr(C)]
+#[derive(Clone)]
+pub struct Notice {
+    pub code: i32,
+    message: Text<256>,
+    detail: Text<1280>,
+    hint: Text<512>,
+}
+
+#[repr(C)]
+#[derive(Clone)]
+struct Text<const N: usize> {
+    length: u32,
+    bytes: [u8; N],
+}
+
+impl<const N: usize> Text<N> {
+    /// What of it fits.
+    fn new(text: &str) -> Self {
+        let mut length = text.len().min(N);
+        while !text.is_char_boundary(length) {
+            length -= 1;
+        }
+        let mut bytes = [0; N];
+        bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
+        Self { length: length as u32, bytes }
+    }
+
+    fn get(&self) -> String {
+        String::from_utf8_lossy(&self.bytes[..(self.length as usize).min(N)]).into_owned()
+    }
+}
+
+impl Notice {
+    pub fn new(code: i32, message: &str, detail: &str, hint: &str) -> Self {
+        Self { code, message: Text::new(message), detail: Text::new(detail), hint: Text::new(hint) }
+    }
+
+    /// Message, detail and hint.
+    pub fn texts(&self) -> (String, String, String) {
+        (self.message.get(), self.detail.get(), self.hint.get())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.message.length == 0
+    }
+}
+
+impl Lease {
+    /// The pair in force, if any.
+    #[inline]
+    pub fn worker(&self) -> Option<Worker> {
+        let word = self.word.load(Ordering::Acquire);
+        if word == 0 {
+            return None;
+        }
+        let node = word as u32 & TWITTER.node_max();
+        Some(Worker { node, until: (word >> NODE_BITS) as UnixMs })
+    }
+
+    pub fn source(&self) -> Source {
+        match self.source.load(Ordering::Acquire) {
+            1 => Source::Etcd,
+            2 => Source::Cached,
+            3 => Source::Released,
+            _ => Source::None,
+        }
+    }
+
+    /// Puts a pair in force; its cell stands at its floor.
+    pub fn publish(&self, worker: Worker, source: Source) {
+        let word = (worker.until as u64) << NODE_BITS | u64::from(worker.node);
+        self.word.store(word, Ordering::Release);
+        self.source.store(source as u32, Ordering::Release);
+    }
+
+    /// Takes the pair out of force. Draws that have begun may yet end, below its bound.
+    pub fn withdraw(&self, source: Source) {
+        self.word.store(0, Ordering::Release);
+        self.source.store(source as u32, Ordering::Release);
+    }
+
+    /// Says what is wrong, or that nothing is. To be called under a guard, as the next one.
+    pub fn set_notice(&self, notice: Option<Notice>) {
+        let notice = notice.unwrap_or_else(|| Notice::new(0, "", "", ""));
+        // SAFETY: the lock excludes others.
+        with_init_lock(|| unsafe { *self.notice.get() = notice });
+    }
+
+    pub fn notice(&self) -> Option<Notice> {
+        // SAFETY: as above.
+        let notice = with_init_lock(|| unsafe { (*self.notice.get()).clone() });
+        (!notice.is_empty()).then_some(notice)
+    }
+
+    /// Makes this process the one to be woken.
+    pub fn attach(&self) {
+        // SAFETY: this process's own latch, in shared memory.
+        self.latch.store(unsafe { pg_sys::MyLatch }, Ordering::Release);
+    }
+
+    /// Tells the worker that ids have come so far ahead of the clock.
+    pub fn want(&self, ms: UnixMs) {
+        self.wanted.fetch_max(ms, Ordering::AcqRel);
+        self.wake();
+    }
+
+    /// The greatest time that was wanted; once.
+    pub fn take_wanted(&self) -> UnixMs {
+        self.wanted.swap(0, Ordering::AcqRel)
+    }
+
+    /// Wakes the background worker, if there is one. To be called under a guard.
+    fn wake(&self) {
+        let latch = self.latch.load(Ordering::Acquire);
+        if !latch.is_null() {
+            // SAFETY: latches of processes are never freed; one without an owner may be set.
+            unsafe { pg_sys::SetLatch(latch) }
+        }
+    }
+
+    /// Asks for the pair to be given up.
+    pub fn request_release(&self) {
+        self.release.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Whether that is still to be done.
+    pub fn is_release_pending(&self) -> bool {
+        self.release.load(Ordering::Acquire) || self.source() != Source::Released
+    }
+
+    /// Whether that was asked for; once.
+    pub fn take_release(&self) -> bool {
+        self.release.swap(false, Ordering::AcqRel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_too_long_ends_at_a_character() {
+        assert_eq!(Text::<4>::new("abcd").get(), "abcd");
+        assert_eq!(Text::<4>::new("abcé").get(), "abc");
+        assert_eq!(Text::<1>::new("é").get(), "");
+    }
+}
