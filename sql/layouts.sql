@@ -31,6 +31,9 @@ CREATE FUNCTION snowid.check_layout(layout snowid.layouts) RETURNS boolean
 COMMENT ON FUNCTION snowid.check_layout(snowid.layouts) IS
     'true, or an error that says why this is no layout';
 ALTER TABLE snowid.layouts ADD CONSTRAINT is_a_layout CHECK (snowid.check_layout(layouts));
+COMMENT ON CONSTRAINT is_a_layout ON snowid.layouts IS 'fields have names of their own and fit into 64 bits with the time';
+COMMENT ON CONSTRAINT field_names_is_a_list ON snowid.layouts IS 'one dimension, or empty';
+COMMENT ON CONSTRAINT field_bits_is_a_list ON snowid.layouts IS 'one dimension, or empty';
 
 INSERT INTO snowid.layouts (name, epoch, time_unit, time_bits, field_names, field_bits, note, builtin) VALUES
     ('pg_snowid', '2011-01-01 00:00:00+00', '1 ms', 41, '{shard_id,sequence}', '{13,10}',
@@ -80,8 +83,10 @@ COMMENT ON FUNCTION snowid.guard_layouts() IS
     'trigger that keeps the built-in rows of snowid.layouts as they are';
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE ON snowid.layouts
     FOR EACH ROW EXECUTE FUNCTION snowid.guard_layouts();
+COMMENT ON TRIGGER guard ON snowid.layouts IS 'keeps the built-in rows as they are';
 CREATE TRIGGER guard_all BEFORE TRUNCATE ON snowid.layouts
     FOR EACH STATEMENT EXECUTE FUNCTION snowid.guard_layouts();
+COMMENT ON TRIGGER guard_all ON snowid.layouts IS 'keeps the built-in rows from TRUNCATE';
 
 CREATE FUNCTION snowid.layout(name text) RETURNS snowid.layouts
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp

@@ -128,7 +128,7 @@ BEGIN
            concat(' USING ' || quote_ident(a.amname), ' TABLESPACE ' || quote_ident(t.spcname)) INTO owner, options
       FROM pg_class c LEFT JOIN pg_am a ON a.oid = c.relam LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
      WHERE c.oid = parent;
-    -- As CREATE TABLE … PARTITION OF would make it, which would lock out readers of the parent.
+    -- As CREATE TABLE ... PARTITION OF would make it, which would lock out readers of the parent.
     EXECUTE format('CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS '
         'INCLUDING STORAGE INCLUDING COMPRESSION) %s', name, parent, options);
     IF owner <> current_user THEN
@@ -265,7 +265,8 @@ BEGIN
             HINT = 'Call snowid.create_partitions first, and see with snowid.partitions whether layout and epoch are right.';
     END IF;
     FOR old IN
-        SELECT b.partition, b.from_id, b.to_id, c.relkind
+        SELECT b.partition, b.from_id, b.to_id, c.relkind,
+               EXISTS (SELECT FROM pg_constraint f WHERE f.confrelid = b.partition AND f.contype = 'f') AS referred
           FROM snowid.partition_bounds(parent) b JOIN pg_class c ON c.oid = b.partition
          WHERE b.to_id > 0 AND b.to_id < last
            AND b.to_id <= snowid.time_bound(clock_timestamp() - retention, layout, epoch)
@@ -274,9 +275,12 @@ BEGIN
         partition := old.partition;
         from_time := snowid.bound_time(old.from_id, layout, epoch);
         to_time := snowid.bound_time(old.to_id, layout, epoch);
-        IF detach_only THEN
+        -- Foreign keys that refer to the table keep its partitions, used or not, until they are detached.
+        -- Where there are none it is dropped at once: detaching would lock the tables that it refers to.
+        IF detach_only OR old.referred THEN
             EXECUTE format('ALTER TABLE %s DETACH PARTITION %s', parent, partition);
-        ELSE
+        END IF;
+        IF NOT detach_only THEN
             EXECUTE format('DROP %s %s', CASE old.relkind WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, partition);
         END IF;
         RETURN NEXT;

@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 use crate::error::Error;
+use pgrx::datum::{FromDatum, IntoDatum, UnboxDatum};
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo};
@@ -73,21 +74,17 @@ impl GuardedArgs {
         Datum::from(self.bigint(n))
     }
 
-    /// A text, in the database's encoding.
-    pub fn text(self, n: usize) -> Vec<u8> {
-        // SAFETY: the argument is a text by the SQL definition; the bytes are copied at once.
-        unsafe {
-            let text = pg_sys::pg_detoast_datum_packed(self.datum(n).cast_mut_ptr());
-            pgrx::varlena_to_byte_slice(text).to_vec()
-        }
+    pub fn text(self, n: usize) -> ServerText {
+        // SAFETY: the argument is a text by the SQL definition.
+        unsafe { ServerText::copy_of(self.datum(n)) }
     }
 
     /// A jsonb, as JSON.
-    pub fn jsonb(self, n: usize) -> String {
+    pub fn jsonb(self, n: usize) -> ServerText {
         // SAFETY: the argument is a jsonb by the SQL definition; its output is copied at once.
         unsafe {
             let json = direct_function_call::<&CStr>(pg_sys::jsonb_out, &[Some(self.datum(n))]);
-            json.expect("a jsonb has an output").to_string_lossy().into_owned()
+            ServerText(json.expect("a jsonb has an output").to_bytes().to_vec())
         }
     }
 
@@ -95,6 +92,52 @@ impl GuardedArgs {
     pub fn row(self, n: usize) -> Row {
         // SAFETY: the argument is of a composite type by the SQL definition; it is copied.
         unsafe { PgHeapTuple::from_composite_datum(self.datum(n)) }
+    }
+}
+
+/// A text in the database's encoding. A String must be UTF-8, and pgrx makes one of whatever it
+/// finds in an array, so texts are read as this.
+pub struct ServerText(pub Vec<u8>);
+
+impl ServerText {
+    /// # Safety
+    /// The datum is a text.
+    unsafe fn copy_of(datum: Datum) -> Self {
+        // SAFETY: as above; what is detoasted lives until the call ends.
+        unsafe {
+            let text = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
+            Self(pgrx::varlena_to_byte_slice(text).to_vec())
+        }
+    }
+}
+
+impl FromDatum for ServerText {
+    unsafe fn from_polymorphic_datum(datum: Datum, null: bool, _: pg_sys::Oid) -> Option<Self> {
+        // SAFETY: pgrx has compared the type with type_oid().
+        (!null).then(|| unsafe { Self::copy_of(datum) })
+    }
+}
+
+// SAFETY: the elements of an array of type_oid() are texts.
+unsafe impl UnboxDatum for ServerText {
+    type As<'src> = Self;
+
+    unsafe fn unbox<'src>(datum: pgrx::datum::Datum<'src>) -> Self
+    where
+        Self: 'src,
+    {
+        // SAFETY: as above.
+        unsafe { Self::copy_of(datum.sans_lifetime()) }
+    }
+}
+
+impl IntoDatum for ServerText {
+    fn into_datum(self) -> Option<Datum> {
+        self.0.into_datum() // a bytea, which has the form of a text
+    }
+
+    fn type_oid() -> pg_sys::Oid {
+        pg_sys::TEXTOID
     }
 }
 

@@ -16,6 +16,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::PgSqlErrorCode::*;
 use pgrx::pg_sys::panic::ErrorReport;
 use snowid_core::instant::{BadEpoch, PgMicros, UnixMs, Utc, unix_ms};
+use std::borrow::Cow;
 use std::fmt::Display;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -386,6 +387,21 @@ impl From<BadEpoch> for Error {
             BadEpoch::Infinite => Self::EpochInfinite,
             BadEpoch::Fraction => Self::EpochFraction,
         }
+    }
+}
+
+/// What a message shows of a text: its beginning, in bytes that the database's encoding has.
+pub fn shown(text: &[u8]) -> String {
+    let text = match std::str::from_utf8(text) {
+        Ok(text) => text.into(),
+        Err(_) => text
+            .iter()
+            .map(|b| if b.is_ascii() { char::from(*b) } else { '?' })
+            .collect::<Cow<str>>(),
+    };
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.into_owned(),
     }
 }
 

@@ -22,6 +22,10 @@ pub enum LayoutError {
         id: i64,
         bits: u32,
     },
+    /// A String holds UTF-8 only.
+    NotUtf8 {
+        what: &'static str,
+    },
     NoObject,
     UnknownField {
         layout: String,
@@ -64,6 +68,14 @@ impl From<LayoutError> for ErrorReport {
                 format!("It has bits above the {bits} that the layout uses."),
                 "",
             ),
+            LayoutError::NotUtf8 { what } => {
+                return report(
+                    ERRCODE_FEATURE_NOT_SUPPORTED,
+                    "names beyond ASCII need a database in UTF-8",
+                    format!("{what} has a character that is not in UTF-8 here."),
+                    "Use ASCII letters.",
+                );
+            }
             LayoutError::NoObject => {
                 ("fields must be a JSON object".into(), String::new(), "Pass {} for all zeros.")
             }

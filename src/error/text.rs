@@ -1,6 +1,6 @@
 //! Errors about texts that are no ids.
 
-use super::report;
+use super::{report, shown};
 use pgrx::PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION;
 use pgrx::pg_sys::panic::ErrorReport;
 use snowid_core::text::Malformed;
@@ -18,11 +18,13 @@ pub struct TextError {
 
 impl From<TextError> for ErrorReport {
     fn from(TextError { form, characters, text, why }: TextError) -> Self {
-        let text = String::from_utf8_lossy(&text);
         let detail = match why {
             Malformed::Empty => "It is empty.".into(),
             Malformed::Length { expected } => {
-                format!("It has {} characters, not {expected}.", text.chars().count())
+                format!(
+                    "It has {} characters, not {expected}.",
+                    String::from_utf8_lossy(&text).chars().count()
+                )
             }
             Malformed::Character { position } => {
                 format!("Character {position} is not one of {characters}.")
@@ -32,7 +34,7 @@ impl From<TextError> for ErrorReport {
             }
             Malformed::TooGreat => "It is beyond 64 bits.".into(),
         };
-        let message = format!("invalid {form}: \"{text}\"");
+        let message = format!("invalid {form}: \"{}\"", shown(&text));
         report(ERRCODE_INVALID_TEXT_REPRESENTATION, message, detail, "")
     }
 }

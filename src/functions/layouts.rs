@@ -1,8 +1,8 @@
 //! Ids of any layout that a row of snowid.layouts describes. Pure: the row is an argument.
 
-use crate::abi::{GuardedArgs, Row};
+use crate::abi::{GuardedArgs, Row, ServerText};
 use crate::arguments;
-use crate::error::{Error, LayoutError};
+use crate::error::{Error, LayoutError, shown};
 use crate::functions::compose;
 use pgrx::datum::{
     Array, FromDatum, Interval, IntoDatum, JsonB, TimestampWithTimeZone, UnboxDatum,
@@ -35,7 +35,7 @@ pub fn decode_as(args: GuardedArgs) -> Result<[Datum; 2], LayoutError> {
 /// make_as(layout, created_at, fields)
 pub fn make_as(args: GuardedArgs) -> Result<i64, LayoutError> {
     let layout = NamedLayout::read(args)?;
-    let values = layout.values(&args.jsonb(2))?;
+    let values = layout.values(&utf8("fields", args.jsonb(2))?)?;
     let elapsed = elapsed(args.bigint(1), &layout.layout)?;
     Ok(layout.layout.pack(elapsed, values) as i64)
 }
@@ -70,14 +70,19 @@ impl NamedLayout {
             return Err(LayoutError::UnitNotFixed);
         }
         let epoch: TimestampWithTimeZone = column(&row, "epoch")?;
+        let names = column::<Array<ServerText>>(&row, "field_names")?;
         let layout = FieldLayout::new(
             epoch.into(),
             unit.micros(),
             column(&row, "time_bits")?,
-            column::<Array<String>>(&row, "field_names")?.iter().collect(),
+            names
+                .iter()
+                .map(|name| name.map(|name| utf8("field_names", name)).transpose())
+                .collect::<Result<_, _>>()?,
             column::<Array<i32>>(&row, "field_bits")?.iter().collect(),
         );
-        Ok(Self { name: column(&row, "name")?, layout: layout.map_err(LayoutError::Bad)? })
+        let name = utf8("name", column(&row, "name")?)?;
+        Ok(Self { name, layout: layout.map_err(LayoutError::Bad)? })
     }
 
     /// The value of each field in a JSON object, 0 where it has none. The numbers are taken as they
@@ -89,7 +94,7 @@ impl NamedLayout {
         if let Some(field) = given.keys().find(|key| fields.iter().all(|f| f.name != **key)) {
             return Err(LayoutError::UnknownField {
                 layout: self.name.clone(),
-                field: field.clone(),
+                field: shown(field.as_bytes()),
                 fields: fields.iter().map(|field| field.name.clone()).collect(),
             });
         }
@@ -108,14 +113,14 @@ where
     value.ok_or(LayoutError::NullColumn { column: name })
 }
 
+fn utf8(what: &'static str, text: ServerText) -> Result<String, LayoutError> {
+    String::from_utf8(text.0).map_err(|_| LayoutError::NotUtf8 { what })
+}
+
 fn value(field: &Field, json: &RawValue) -> Result<u64, LayoutError> {
     let name = field.name.clone();
     let written = json.get();
-    // An error shows the beginning of what may be a large object.
-    let shown = || match written.char_indices().nth(40) {
-        Some((end, _)) => format!("{}...", &written[..end]),
-        None => written.into(),
-    };
+    let shown = || shown(written.as_bytes());
     if !written.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(LayoutError::NoInteger { field: name, value: shown() });
     }

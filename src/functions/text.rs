@@ -41,6 +41,6 @@ fn read(
     characters: &'static str,
     parse: fn(&[u8]) -> Result<i64, Malformed>,
 ) -> Result<i64, TextError> {
-    let text = args.text(0);
+    let text = args.text(0).0;
     parse(&text).map_err(|why| TextError { form, characters, text, why })
 }

@@ -245,6 +245,29 @@ SELECT partition, estimated_rows, total_size >= 8192 AS has_size FROM snowid.par
 SELECT partition FROM snowid.drop_partitions('nested', '1 year');
 SELECT to_regclass('partitions.nested_1_5');
 
+-- A table that foreign keys refer to: partitions are dropped unless rows in them are referred to.
+CREATE TABLE partitions.referred (id bigint PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE partitions.referred_1 PARTITION OF referred FOR VALUES FROM (MINVALUE) TO (id_floor('2012-01-01'));
+CREATE TABLE partitions.referred_2 PARTITION OF referred FOR VALUES FROM (id_floor('2012-01-01')) TO (id_floor('2013-01-01'));
+CREATE TABLE partitions.referred_3 PARTITION OF referred FOR VALUES FROM (id_floor('2013-01-01')) TO (MAXVALUE);
+CREATE TABLE partitions.referring (id bigint REFERENCES referred);
+INSERT INTO referred VALUES (make_id('2011-05-05', 5)), (make_id('2012-05-05', 5));
+INSERT INTO referring VALUES (make_id('2012-05-05', 5));
+SELECT code FROM pg_temp.error_of($$ SELECT * FROM snowid.drop_partitions('referred', '1 year') $$);
+SELECT partition FROM snowid.drop_partitions('referred', pg_temp.until('2012-06-01') * -1);
+TRUNCATE referring;
+SELECT partition FROM snowid.drop_partitions('referred', '1 year');
+SELECT to_regclass('partitions.referred_1'), to_regclass('partitions.referred_2'), count(*) FROM referred;
+-- A table that refers to others is dropped from without a lock on those.
+CREATE TABLE partitions.users (id bigint PRIMARY KEY);
+CREATE TABLE partitions.refers (id bigint NOT NULL, user_id bigint REFERENCES users) PARTITION BY RANGE (id);
+CREATE TABLE partitions.refers_1 PARTITION OF refers FOR VALUES FROM (MINVALUE) TO (id_floor('2012-01-01'));
+CREATE TABLE partitions.refers_2 PARTITION OF refers FOR VALUES FROM (id_floor('2012-01-01')) TO (MAXVALUE);
+BEGIN;
+SELECT partition FROM snowid.drop_partitions('refers', '1 year');
+SELECT count(*) FROM pg_locks WHERE relation = 'users'::regclass AND pid = pg_backend_pid();
+COMMIT;
+
 -- What is refused
 SELECT e.* FROM (VALUES ('''0'''), ('''-1 day'''), ('''1 month 1 day'''), ('''1 month -30 days'''), ('''1 month 1 second'''), ('''-1 month 40 days'''), ('''0.5 seconds'''), ('NULL')) AS v (every),
     pg_temp.error_of('SELECT * FROM snowid.create_partitions(''month'', ' || every || ')') AS e;
