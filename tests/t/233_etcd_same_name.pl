@@ -51,7 +51,10 @@ is(in_force($original, 'etcd, cached'), $pair, 'without etcd the original goes o
 ok(-e $copy->data_dir . '/pg_snowid.lease', 'which has been copied');
 claim_refused($copy, qr/ERROR: +55000: no worker ID is claimed yet\n/, qr/DETAIL: /, 'copy of the data directory');
 draw_on($original, 2);
+$copy->stop;
 $etcd->start;
+is(in_force($original, 'etcd'), $pair, 'with etcd as well');
+start_again($copy);
 claim_refused($copy, $OTHER, names($original), 'copy, with etcd');
 is(in_force($original, 'etcd'), $pair, 'the original keeps its pair');
 

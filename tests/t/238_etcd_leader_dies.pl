@@ -12,28 +12,25 @@ use SnowidCrash qw(wait_until status);
 use SnowidEtcd;
 
 my $etcd = SnowidEtcd->new(members => 3);
-my @nodes = map { $etcd->server($_, settings => { etcd_lease => '12s' }) } qw(a b);
+my @nodes = map { $etcd->server($_, settings => { etcd_lease => '9s' }) } qw(a b);
 my %pair = map { $_->name => in_force($_, 'etcd') } @nodes;
 my @sessions = map { draw_on($_, 2) } @nodes;
 
-# Waits until both servers have renewed their leases twice. The recorded bounds must only grow.
+# Waits until both servers have renewed their leases. The recorded bounds must only grow.
 my (%bounds, $went_back);
 sub renewed
 {
-	for my $node (@nodes, @nodes)
-	{
-		my $until = status($node, 'lease_until');
-		wait_until($node->name . ' renews its lease', sub {
-			my $pairs = eval { $etcd->records('pair/') } || {};
-			for my $key (keys %$pairs)
-			{
-				my $bound = $pairs->{$key}{bound_ms};
-				$went_back .= "$key: $bounds{$key} to $bound " if $bound < ($bounds{$key} // 0);
-				$bounds{$key} = $bound;
-			}
-			return status($node, "lease_until > '$until'") eq 't';
-		});
-	}
+	my %until = map { $_->name => status($_, 'lease_until') } @nodes;
+	wait_until('both renew their leases', sub {
+		my $pairs = eval { $etcd->records('pair/') } || {};
+		for my $key (keys %$pairs)
+		{
+			my $bound = $pairs->{$key}{bound_ms};
+			$went_back .= "$key: $bounds{$key} to $bound " if $bound < ($bounds{$key} // 0);
+			$bounds{$key} = $bound;
+		}
+		return 2 == grep { status($_, "lease_until > '$until{$_->name}'") eq 't' } @nodes;
+	});
 	return;
 }
 
