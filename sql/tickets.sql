@@ -185,9 +185,18 @@ CREATE FUNCTION snowid.cap_ticket_sequence(name regclass, start bigint) RETURNS 
 AS $$
 #variable_conflict use_variable
 DECLARE
+    last bigint;
     last_value bigint;
 BEGIN
     PERFORM snowid.check_tickets(name, start);
+    last := (pg_sequence_parameters(name)).maximum_value;
+    -- Where it is capped others may have been resized, and give the tickets from there on.
+    IF last + 1::numeric < start THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = format('ticket sequence %s is capped below %s', name, last + 1::numeric),
+            DETAIL = 'A cap is not raised: another server may have been resized there.',
+            HINT = format('First take the second step, snowid.resize_ticket_sequence, with start %s.', last + 1::numeric);
+    END IF;
     last_value := pg_sequence_last_value(name);
     IF last_value >= start THEN
         RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -217,7 +226,7 @@ BEGIN
     -- First, since its lock lets no other cap or resize come between what follows.
     EXECUTE format('COMMENT ON SEQUENCE %s IS %L', name,
         format('pg_snowid tickets: server %s of %s', server, servers));
-    SELECT seqmax INTO last FROM pg_sequence WHERE seqrelid = name;
+    last := (pg_sequence_parameters(name)).maximum_value;
     IF last <> start - 1 THEN
         RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
             MESSAGE = format('ticket sequence %s is not capped below %s', name, start),

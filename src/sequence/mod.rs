@@ -5,6 +5,11 @@
 //! covers a value is flushed, once for 32 values, before the value is returned. It is the last one
 //! that changed the page, or an earlier one: a page that was read back from disk is on disk anyway.
 //!
+//! That there is such a record nextval takes from the page: how many values it may still draw without
+//! one. `ALTER SEQUENCE … START WITH`, `SET LOGGED` and `CREATE DATABASE … TEMPLATE` copy that number,
+//! and log the page with the value as it is: nextval goes on, and no record covers what it draws. So a
+//! session that draws from a file for the first time writes one itself.
+//!
 //! A block is claimed in one step, by a WAL record of the whole page: a nextval that comes after it
 //! writes one of its own.
 #![allow(unsafe_code)]
@@ -17,6 +22,8 @@ use crate::relation_name::RelationName;
 use page::{Log, Page};
 use pgrx::pg_sys::{self, ffi::pg_guard_ffi_boundary};
 use snowid_core::block::{Block, Sequence};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
 
 /// What [`durable::wait`] says it waits for.
@@ -29,10 +36,43 @@ pub fn next(oid: pg_sys::Oid) -> Result<i64, Error> {
     unsafe {
         let relation = open(oid, c"next_ticket()")?;
         let value = pg_guard_ffi_boundary(|| nextval_internal(oid, false));
-        let lsn = page::lsn_of(relation);
+        let lsn = covering_record(relation)?;
         pg_sys::relation_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
         durable::wait(lsn, WHAT)?;
         Ok(value)
+    }
+}
+
+thread_local! {
+    /// Sequences with the file of each for which this session has written a record: from then on all
+    /// that is drawn from it has one.
+    static COVERED: RefCell<HashMap<pg_sys::Oid, pg_sys::Oid>> = RefCell::default();
+}
+
+/// The WAL position that has to be flushed for what nextval has drawn. Writes the record if it isn't
+/// known that there is one, or if a checkpoint that began while nextval drew may need a later one.
+///
+/// # Safety
+/// To be called in a transaction, under a guard; the sequence is open and locked.
+unsafe fn covering_record(relation: pg_sys::Relation) -> Result<u64, Error> {
+    // SAFETY: as the caller says.
+    unsafe {
+        let (oid, file) = ((*relation).rd_id, (*(*relation).rd_rel).relfilenode);
+        let lsn = page::lsn_of(relation);
+        let covered = COVERED.with_borrow(|files| files.get(&oid) == Some(&file));
+        if covered && lsn > pg_sys::GetRedoRecPtr() {
+            return Ok(lsn);
+        }
+        let mut page = Page::lock(relation, Log::Whole)
+            .ok_or(Error::SequenceDamaged { sequence: RelationName(oid) })?;
+        page.end_unlogged();
+        let lsn = page.write();
+        page.release();
+        // Else the file gets no WAL before the transaction that made it commits, or never.
+        if lsn != 0 {
+            COVERED.with_borrow_mut(|files| files.insert(oid, file));
+        }
+        Ok(lsn)
     }
 }
 

@@ -73,11 +73,15 @@ impl Page {
     /// its own.
     pub fn set_drawn(&mut self, last: i64) {
         self.set_last_value(last);
+        self.end_unlogged();
         // SAFETY: as above.
-        unsafe {
-            self.data().log_cnt.write_unaligned(0);
-            self.data().is_called.write(1);
-        }
+        unsafe { self.data().is_called.write(1) }
+    }
+
+    /// From here on nextval may draw no value without WAL of its own.
+    pub fn end_unlogged(&mut self) {
+        // SAFETY: as above.
+        unsafe { self.data().log_cnt.write_unaligned(0) }
     }
 
     /// Stores the changes, as the last thing before the release; returns the WAL position that has to

@@ -1,6 +1,7 @@
 # Proves that no ticket that a client was given, committed or not, comes again after a crash, where values
 # of nextval do. First a session draws in an open transaction and the server dies: what it was given by
-# nextval comes again, what it was given by next_ticket() and next_tickets() doesn't. Then six sessions draw
+# nextval comes again, what it was given by next_ticket() and next_tickets() doesn't. The same for sequences
+# that were altered or copied to a new database, whose page tells nextval of WAL that isn't there. Then six sessions draw
 # in all ways while their server dies, by an immediate stop, a killed backend, a killed postmaster; each
 # time later tickets are greater than all given before. It comes back with its clock an hour behind, which
 # is nothing to tickets.
@@ -47,6 +48,28 @@ for my $how (sort keys %draw)
 		if ($how eq 'nextval') { cmp_ok($again, '>', 0, "$how: $again of them come again after a crash") }
 		else { is($again, 0, "$how, synchronous_commit = $commit: none comes again after a crash") }
 	}
+}
+
+# --- Sequences whose page was copied while nextval had values to draw without WAL ---
+
+my %copy = (
+	'ALTER SEQUENCE START WITH' => 'ALTER SEQUENCE copied START WITH 5',
+	'SET UNLOGGED and LOGGED' => "ALTER SEQUENCE copied SET UNLOGGED;\nALTER SEQUENCE copied SET LOGGED",
+	'CREATE DATABASE TEMPLATE' => undef);
+for my $how (sort keys %copy)
+{
+	my $db = 'original';
+	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS original');
+	$node->safe_psql('postgres', "CREATE DATABASE $db");
+	$node->safe_psql($db, "CREATE EXTENSION pg_snowid; CREATE SEQUENCE copied; CHECKPOINT; SELECT nextval('copied')");
+	if ($copy{$how}) { $node->safe_psql($db, $copy{$how}) }
+	else { $node->safe_psql('postgres', "CREATE DATABASE copy TEMPLATE $db STRATEGY wal_log"); $db = 'copy' }
+	my $draw = "SELECT next_ticket('copied') FROM generate_series(1, 3)";
+	my $given = $node->safe_psql($db, $draw);
+	is($given, "2\n3\n4", "$how: the sequence goes on");
+	$node->kill9;
+	start_again($node, $clock);
+	cmp_ok((split /\n/, $node->safe_psql($db, $draw))[0], '>', 4, "$how: none of what it gave then comes again after a crash");
 }
 
 # --- Under load ---

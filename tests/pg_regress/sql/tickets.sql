@@ -223,7 +223,7 @@ SELECT snowid.cap_ticket_sequence('odd', 105);
 \echo :SQLSTATE
 SELECT snowid.cap_ticket_sequence('odd', 1);
 \echo :SQLSTATE
-SELECT snowid.cap_ticket_sequence('odd', 999), snowid.cap_ticket_sequence('odd', 1000), snowid.cap_ticket_sequence('even', 1000);
+SELECT snowid.cap_ticket_sequence('odd', 1001), snowid.cap_ticket_sequence('odd', 1000), snowid.cap_ticket_sequence('even', 1000);
 SELECT sequence, part, parts, first, last FROM snowid.sequences WHERE sequence IN ('odd'::regclass, 'even') ORDER BY sequence;
 SELECT next_ticket('odd'), next_ticket('even');
 SELECT snowid.resize_ticket_sequence('odd', 3, 1, 1001);
@@ -236,6 +236,9 @@ SELECT max(ticket) FROM next_tickets('even', 450) AS ticket;
 SELECT count(*) FROM generate_series(1, 1000) WHERE next_ticket('even') >= 1000;
 \echo :SQLSTATE
 SELECT next_ticket('odd'), next_ticket('odd');
+-- Nor is one that was forgotten let on, beyond the start, by the cap of the next resize.
+SELECT snowid.cap_ticket_sequence('even', 2000);
+\echo :SQLSTATE
 SELECT snowid.resize_ticket_sequence('even', 3, 2, 1000);
 SELECT snowid.create_ticket_sequence('added', 3, 1, 1000);
 SELECT next_ticket('odd'), next_ticket('even'), next_ticket('added'), next_ticket('odd'), next_ticket('even'), next_ticket('added');
