@@ -334,8 +334,8 @@ impl Error {
                 None => report(
                     ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                     "no worker ID is claimed yet",
-                    "The background worker has only just started.",
-                    "Try again.",
+                    "The background worker has only just started, or could not be.",
+                    "Try again. If that does not help, the server's log says why; \"max_worker_processes\" may be too low.",
                 ),
             },
             Self::LeaseRanOut { until, ms, now } => {
