@@ -115,6 +115,12 @@ set("pg_snowid.datacenter_id = -1\npg_snowid.worker_id = 1\npg_snowid.node_name 
 is(in_force($d, 'etcd'), '1/1', 'worker_id = 1: the lowest free one with it');
 set("pg_snowid.datacenter_id = 9\npg_snowid.worker_id = 30");
 is(in_force($d, 'etcd'), '9/30', 'both: that pair, though the node had another');
+$etcd->put('node/junk' => {});
+set('');
+claim_refused($d, qr{ERROR: +XX001: etcd key "pg_snowid/node/junk" does not hold a record of pg_snowid\n}, qr/HINT: /, 'a record that is none');
+is(in_force($a, 'etcd'), $pair{a}, 'which is nothing to those that hold a pair');
+$etcd->delete('node/junk');
+is(in_force($d, 'etcd'), '9/30', 'deleted: served');
 set("pg_snowid.node_name = ''\npg_snowid.datacenter_id = -1\npg_snowid.worker_id = -1");
 is($d->safe_psql('postgres', 'SHOW cluster_name'), 'd', 'the framework gives a cluster_name on the command line');
 in_force($d, 'etcd');

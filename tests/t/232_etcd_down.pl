@@ -75,6 +75,10 @@ recovered('etcd is back', @sessions);
 
 $etcd->cut;
 @sessions = run_out('the network is cut');
+my $before = monotonic_ms();
+$b->stop;
+at_most(monotonic_ms() - $before, 5000, 'a server that is stopped does not wait for the network, ms');
+start_again($b);
 $etcd->mend;
 recovered('the network is mended', @sessions);
 
@@ -85,6 +89,18 @@ $etcd->start;
 my $renewed = status($a, 'lease_until');
 wait_until('another renewal', sub { status($a, "lease_until > '$renewed'") eq 't' });
 is(stop_drawing(), '', 'etcd restarts: no session has an error');
+
+# An etcd that has lost everything is told again what is in force.
+draw_on($_) for $a, $b;
+$etcd->kill9;
+$etcd->forget;
+$etcd->start;
+for my $node ($a, $b)
+{
+	wait_until($node->name . ' is recorded again', sub { $etcd->record('live/' . $node->name) });
+	is(in_force($node, 'etcd'), $pair{ $node->name }, $node->name . ': etcd has lost everything: the same pair');
+}
+is(stop_drawing(), '', 'no session has an error');
 
 # --- Servers that are restarted without etcd ---
 

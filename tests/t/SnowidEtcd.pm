@@ -139,6 +139,14 @@ sub kill9
 	return;
 }
 
+# Removes all that an etcd which doesn't run has stored.
+sub forget
+{
+	my ($self) = @_;
+	PostgreSQL::Test::Utils::system_or_bail('rm', '-rf', map { "$self->{dir}/$_->{name}" } @{ $self->{members} });
+	return;
+}
+
 # A network that is cut, to these members or all: connections are made and nobody answers.
 sub cut { my ($self, @members) = @_; $self->_signal('STOP', @members); return }
 sub mend { my ($self, @members) = @_; $self->_signal('CONT', @members); return }
