@@ -11,6 +11,7 @@ use snowid_core::layout::{twitter_node, twitter_parts};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::time::UNIX_EPOCH;
 
 /// In the data directory, which is a server's working directory.
 const NAME: &str = "pg_snowid.lease";
@@ -22,13 +23,32 @@ pub struct File {
     prefix: String,
     name: String,
     pub instance: String,
-    /// The file's own device and inode.
-    device: u64,
-    inode: u64,
+    place: Place,
     data_directory: String,
     machine_id: String,
     system_identifier: u64,
     pub held: Option<Held>,
+}
+
+/// Where the file lies: inodes are used again, and a copy may come to lie on that of the original, but
+/// none has its time of birth too (0 where the file system has none).
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Place {
+    device: u64,
+    inode: u64,
+    born_us: u64,
+}
+
+impl Place {
+    fn of(file: &fs::File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        let born = metadata.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        Ok(Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            born_us: born.map_or(0, |since| since.as_micros() as u64),
+        })
+    }
 }
 
 /// A pair, as recorded in etcd before it was written here.
@@ -62,9 +82,9 @@ impl File {
     /// What the file says, if it is readable and was written in its place.
     pub fn read() -> Option<Self> {
         let file = fs::File::open(NAME).ok()?;
-        let place = file.metadata().ok()?;
+        let place = Place::of(&file).ok()?;
         let content: Self = serde_json::from_reader(file).ok()?;
-        let in_place = (content.device, content.inode) == (place.dev(), place.ino());
+        let in_place = content.place == place;
         (in_place && content.held.is_none_or(|held| held.is_sound())).then_some(content)
     }
 
@@ -82,13 +102,11 @@ impl File {
         remove_if_there(TEMPORARY)?;
         let mut file =
             fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(TEMPORARY)?;
-        let place = file.metadata()?;
         let content = Self {
             prefix: identity.prefix.clone(),
             name: identity.name.clone(),
             instance: identity.instance.clone(),
-            device: place.dev(),
-            inode: place.ino(),
+            place: Place::of(&file)?,
             data_directory: identity.data_directory.clone(),
             machine_id: identity.machine.clone(),
             system_identifier: identity.system_identifier,
