@@ -1,4 +1,4 @@
-# Proves what issue 6 promises while etcd is down: a running server goes on up to the bound that it has
+# Proves what leases promise while etcd is down: a running server goes on up to the bound that it has
 # recorded, not a millisecond further, then snowflake_id() fails with the bound and the reason; queries
 # never wait for the network; a server that is restarted meanwhile goes on with the pair that it stored,
 # up to the same bound; when etcd is back all recover by themselves. Down is: killed, and silent.

@@ -1,4 +1,4 @@
-# Proves issue 6's failovers: a standby has no worker id and asks for none; promoted while its primary is
+# Proves failovers of leased worker ids: a standby has no worker id and asks for none; promoted while its primary is
 # still up it is refused, and the primary's work isn't disturbed; when the primary's machine stands still, or
 # has died, it takes the pair over once the lease has run out, starting at the old one's bound; the old
 # primary, back, gives nothing more and is refused. After a clean stop nobody waits for a lease.

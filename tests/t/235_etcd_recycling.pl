@@ -1,4 +1,4 @@
-# Proves issue 6's recycling: where all pairs that a server may have are taken it gets a clear "exhausted"
+# Proves the recycling of worker ids: where all pairs that a server may have are taken it gets a clear "exhausted"
 # error, the 1025th server too, and a pair as soon as there is one: one that was released, or was abandoned
 # for longer than pg_snowid.etcd_grace. The new holder starts above all that the old one gave, even with a
 # clock that stands behind: nothing is repeated. A pair whose holder lives is never taken.

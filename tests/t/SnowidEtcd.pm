@@ -24,7 +24,7 @@ use Test::More ();
 use Time::HiRes qw(sleep);
 
 our @EXPORT = qw(pair_of in_force problem claim_refused draw refusal draw_on stop_drawing drawn
-  nothing_twice ms_of freeze thaw children lease_worker end_lease_worker time_ms);
+  nothing_twice ms_of freeze thaw end_lease_worker time_ms);
 
 my $json = JSON::PP->new->canonical;
 my (@running, %frozen, @drawing, %files);
@@ -36,6 +36,7 @@ my (@running, %frozen, @drawing, %files);
 sub new
 {
 	my ($class, %options) = @_;
+	grep { -x "$_/etcd" } split /:/, $ENV{PATH} or die 'there is no etcd: scripts/setup test fetches it';
 	my $dir = PostgreSQL::Test::Utils::tempdir('etcd');
 	my $count = $options{members} // 1;
 	my $self = bless { dir => $dir, http => HTTP::Tiny->new(timeout => 10), members => [] }, $class;
@@ -271,35 +272,25 @@ sub claim_refused
 	return $error;
 }
 
-# The processes of a server below its postmaster, by pid: what ps calls them.
-sub children
-{
-	my ($node) = @_;
-	my %children;
-	for my $dir (glob '/proc/[0-9]*')
-	{
-		my ($stat, $title) = map { eval { slurp_file("$dir/$_") } // '' } qw(stat cmdline);
-		my ($pid, $parent) = $stat =~ /^(\d+) \(.*\) \w (\d+) /s or next;
-		$children{$pid} = $title =~ s/\0+$//r if $parent == $node->{_pid};
-	}
-	return %children;
-}
-
-# The pid of a server's lease worker, if there is one.
+# The pid of a server's lease worker, which its log has: there may be no /proc to ask, and it has no
+# connection that pg_stat_activity would show.
 sub lease_worker
 {
 	my ($node) = @_;
-	my %children = children($node);
-	return (grep { $children{$_} =~ /snowid/ } keys %children)[0];
+	my $says = qr/claimed datacenter|using datacenter|no worker ID|could not reach etcd|another live|worker IDs are|clock is behind the last time|clock differs/;
+	return wait_until($node->name . "'s lease worker", sub {
+		my ($last) = reverse slurp_file($node->logfile) =~ /\[(\d+)\] (?:LOG|WARNING): +$says/g;
+		return $last && kill(0, $last) ? $last : undef;
+	});
 }
 
 # Ends a server's lease worker by a signal, and waits for the next one.
 sub end_lease_worker
 {
 	my ($node, $signal) = @_;
-	my $old = lease_worker($node) or die $node->name . ' has no lease worker';
+	my $old = lease_worker($node);
 	kill $signal, $old;
-	wait_until('another lease worker', sub { my $new = lease_worker($node); $new && $new != $old });
+	wait_until('another lease worker', sub { lease_worker($node) != $old });
 	return;
 }
 
@@ -321,10 +312,9 @@ sub freeze
 {
 	my ($node) = @_;
 	my $postmaster = $node->{_pid};
-	kill 'STOP', $postmaster;
-	my %children = children($node);
-	$frozen{$postmaster} = [ $postmaster, keys %children ];
-	kill 'STOP', keys %children;
+	my @others = split /\n/, $node->safe_psql('postgres', 'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
+	$frozen{$postmaster} = [ $postmaster, lease_worker($node), @others ];
+	kill 'STOP', @{ $frozen{$postmaster} };
 	return;
 }
 
