@@ -136,8 +136,9 @@ def goals_of_wal():
 def goals_of_inserts():
     rows = variants("insert, s", "bigserial")[0]
     for measure, bound, unit, what in (("insert, s", 0.85, "s", "time"), ("insert, index", 1.01, "bytes", "index"), ("insert, wal", 1, "bytes", "WAL")):
-        ours, other = figure(measure, "next_id", rows), figure(measure, "bigserial", rows)
-        goal(f"INSERT of {int(rows):,} rows, {what}", ours, "bigserial", other, ours / other, bound, unit)
+        ours, other, least = (figure(measure, s, rows) for s in ("next_id", "bigserial", "no default, ids in the query"))
+        goal(f"INSERT of {int(rows):,} rows, {what}", ours, "bigserial", other, ours / other, bound, unit,
+             excuse=f"**falls short**; ids in the query: {least / other:.3g}")
     ours, other = (figure("single, tps", s, 8) for s in ("next_id", "bigserial"))
     goal("single-row INSERT, 8 sessions", ours, "bigserial", other, ours / other, 0.97, "a second", least=True, note=" (noise)")
     ours, other = (figure("single, p99.9", s, 8) for s in ("next_id", "bigserial"))
@@ -231,4 +232,4 @@ charts.insert(os.path.join(OUT, "insert.svg"), [V7 if s == "UUIDv7" else s for s
     for what, m in (("time", "insert, s"), ("index size", "insert, index"), ("WAL", "insert, wal"))})
 for row in GOALS:
     if row[-1] != "reached":
-        print(f"    {row[-1].strip('*')}: {row[0]}: {row[1]}, {row[2]}, ratio {row[3]}, goal {row[4]}")
+        print(f"    {row[-1].replace('*', '')}: {row[0]}: {row[1]}, {row[2]}, ratio {row[3]}, goal {row[4]}")

@@ -37,7 +37,6 @@ FROM (SELECT id, lag(id) OVER (ORDER BY place) AS before
 \set ECHO none
 SELECT to_char(month, 'YYYY-MM-DD+00') AS this_month,
        to_char(month - interval '1 month', 'YYYY-MM-DD+00') AS last_month,
-       to_char(month + interval '1 month', 'YYYY-MM-DD+00') AS next_month,
        to_char(month - interval '10 days', 'YYYY-MM-DD 09:00+00') AS from,
        to_char(month - interval '10 days', 'YYYY-MM-DD 09:15+00') AS to
 FROM date_trunc('month', now()) AS month \gset
@@ -46,10 +45,7 @@ FROM date_trunc('month', now()) AS month \gset
 \echo '--- Time is in the key: a table partitioned by month, on nothing but its id ---'
 \echo
 CREATE TABLE events (id bigint PRIMARY KEY DEFAULT next_id(5), what text NOT NULL) PARTITION BY RANGE (id);
-CREATE TABLE events_last_month PARTITION OF events
-  FOR VALUES FROM (id_floor(:'last_month')) TO (id_floor(:'this_month'));
-CREATE TABLE events_this_month PARTITION OF events
-  FOR VALUES FROM (id_floor(:'this_month')) TO (id_floor(:'next_month'));
+SELECT * FROM snowid.create_partitions('events', every => '1 month', starting => :'last_month');
 INSERT INTO events (what) VALUES ('signed in'), ('uploaded a photo');
 INSERT INTO events (id, what)
   SELECT make_id(at, 5), 'imported' FROM generate_series(

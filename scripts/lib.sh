@@ -118,3 +118,17 @@ install_release() {
   logged "building pg_snowid $version for PostgreSQL $pg" cargo_pgrx install --release \
     --no-default-features --features "pg$pg" --pg-config "$pg_config" "${sudo[@]}"
 }
+
+# start_server DIR: a server of its own, with its data, socket and log in that empty folder of the server's user.
+start_server() {
+  local bin
+  bin=$("$pg_config" --bindir)
+  as_server env -C "$1" "$bin/initdb" -D "$1/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync >/dev/null
+  as_server tee -a "$1/data/postgresql.conf" >/dev/null <<END
+listen_addresses = ''
+unix_socket_directories = '$1'
+shared_preload_libraries = 'pg_snowid'
+END
+  as_server env -i -C "$1" PATH=/usr/bin:/bin LANG=C.UTF-8 \
+    "$bin/pg_ctl" -D "$1/data" -l "$1/log" -w start >/dev/null || die "the server didn't start" "its log: $1/log"
+}

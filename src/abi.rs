@@ -2,13 +2,20 @@
 //! as built-in ones: no guard, no allocation, no conversion on the way of a call that succeeds.
 //!
 //! A body takes [`Args`] and returns a result; an error is raised here, under a guard, when the
-//! body has returned. What may raise an error inside a body runs under [`guarded`]. PostgreSQL
+//! body has returned. What may raise an error inside a body runs under [`guarded`], or all of the
+//! body does, see [`call_guarded`]. PostgreSQL
 //! leaves a function by longjmp then: no frame between may own anything that needs dropping.
 #![allow(unsafe_code)]
 
 use crate::error::Error;
-use pgrx::PgLogLevel;
+use pgrx::datum::{FromDatum, IntoDatum, UnboxDatum};
+use pgrx::heap_tuple::PgHeapTuple;
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo};
+use pgrx::{AllocatedByRust, PgLogLevel, direct_function_call};
+use snowid_core::text::Text;
+use std::ffi::CStr;
+use std::ops::Deref;
 
 /// Each function's `pg_finfo_` record.
 pub static VERSION_1: pg_sys::Pg_finfo_record = pg_sys::Pg_finfo_record { api_version: 1 };
@@ -35,9 +42,102 @@ impl Args {
         unsafe { (*(*self.0).args.as_ptr().add(n)).value.value() as i64 }
     }
 
+    /// An oid, or a regclass.
+    pub fn oid(self, n: usize) -> pg_sys::Oid {
+        pg_sys::Oid::from(self.bigint(n) as u32)
+    }
+
     #[inline]
     pub fn integer(self, n: usize) -> i32 {
         self.bigint(n) as i32
+    }
+}
+
+/// The arguments of a call that [`call_guarded`] runs: reading those that are passed by reference
+/// may raise an error.
+#[derive(Clone, Copy)]
+pub struct GuardedArgs(Args);
+
+/// A value of a composite type.
+pub type Row = PgHeapTuple<'static, AllocatedByRust>;
+
+impl Deref for GuardedArgs {
+    type Target = Args;
+
+    fn deref(&self) -> &Args {
+        &self.0
+    }
+}
+
+impl GuardedArgs {
+    fn datum(self, n: usize) -> Datum {
+        Datum::from(self.bigint(n))
+    }
+
+    pub fn text(self, n: usize) -> ServerText {
+        // SAFETY: the argument is a text by the SQL definition.
+        unsafe { ServerText::copy_of(self.datum(n)) }
+    }
+
+    /// A jsonb, as JSON.
+    pub fn jsonb(self, n: usize) -> ServerText {
+        // SAFETY: the argument is a jsonb by the SQL definition; its output is copied at once.
+        unsafe {
+            let json = direct_function_call::<&CStr>(pg_sys::jsonb_out, &[Some(self.datum(n))]);
+            ServerText(json.expect("a jsonb has an output").to_bytes().to_vec())
+        }
+    }
+
+    /// A row.
+    pub fn row(self, n: usize) -> Row {
+        // SAFETY: the argument is of a composite type by the SQL definition; it is copied.
+        unsafe { PgHeapTuple::from_composite_datum(self.datum(n)) }
+    }
+}
+
+/// A text in the database's encoding. A String must be UTF-8, and pgrx makes one of whatever it
+/// finds in an array, so texts are read as this.
+pub struct ServerText(pub Vec<u8>);
+
+impl ServerText {
+    /// # Safety
+    /// The datum is a text.
+    unsafe fn copy_of(datum: Datum) -> Self {
+        // SAFETY: as above; what is detoasted lives until the call ends.
+        unsafe {
+            let text = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
+            Self(pgrx::varlena_to_byte_slice(text).to_vec())
+        }
+    }
+}
+
+impl FromDatum for ServerText {
+    unsafe fn from_polymorphic_datum(datum: Datum, null: bool, _: pg_sys::Oid) -> Option<Self> {
+        // SAFETY: pgrx has compared the type with type_oid().
+        (!null).then(|| unsafe { Self::copy_of(datum) })
+    }
+}
+
+// SAFETY: the elements of an array of type_oid() are texts.
+unsafe impl UnboxDatum for ServerText {
+    type As<'src> = Self;
+
+    unsafe fn unbox<'src>(datum: pgrx::datum::Datum<'src>) -> Self
+    where
+        Self: 'src,
+    {
+        // SAFETY: as above.
+        unsafe { Self::copy_of(datum.sans_lifetime()) }
+    }
+}
+
+impl IntoDatum for ServerText {
+    fn into_datum(self) -> Option<Datum> {
+        self.0.into_datum() // a bytea, which has the form of a text
+    }
+
+    fn type_oid() -> pg_sys::Oid {
+        pg_sys::TEXTOID
     }
 }
 
@@ -67,6 +167,17 @@ impl Returns for bool {
     #[inline]
     fn datum(self, _: FunctionCallInfo) -> Datum {
         Datum::from(self)
+    }
+}
+
+/// text
+impl Returns for Text {
+    fn datum(self, _: FunctionCallInfo) -> Datum {
+        let text = self.as_bytes();
+        // SAFETY: the bytes are copied; they are ASCII, which is valid in every server encoding.
+        guarded(|| unsafe {
+            pg_sys::cstring_to_text_with_len(text.as_ptr().cast(), text.len() as i32).into()
+        })
     }
 }
 
@@ -109,6 +220,21 @@ pub unsafe fn call<R: Returns>(
         Ok(value) => value.datum(fcinfo),
         Err(error) => raise(error),
     }
+}
+
+/// Runs a body that isn't as cheap as a built-in function: it may own memory, and call what raises
+/// errors. All of it runs under a guard, which drops what is owned.
+///
+/// # Safety
+/// As for [`call`].
+pub unsafe fn call_guarded<R: Returns, E: Into<ErrorReport>>(
+    fcinfo: FunctionCallInfo,
+    body: impl FnOnce(GuardedArgs) -> Result<R, E>,
+) -> Datum {
+    guarded(|| match body(GuardedArgs(Args(fcinfo))) {
+        Ok(value) => value.datum(fcinfo),
+        Err(error) => report(error.into()),
+    })
 }
 
 /// Runs one call of a set-returning function that hands out a value a call: `start` makes the state
@@ -158,8 +284,11 @@ pub fn guarded<R>(f: impl FnOnce() -> R) -> R {
 #[cold]
 #[inline(never)]
 fn raise(error: Error) -> ! {
-    guarded(|| {
-        error.report().report(PgLogLevel::ERROR);
-        unreachable!("an ERROR does not return")
-    })
+    guarded(|| report(error.into()))
+}
+
+/// Unwinds to the guard, which makes it PostgreSQL's error.
+fn report(error: ErrorReport) -> ! {
+    error.report(PgLogLevel::ERROR);
+    unreachable!("an ERROR does not return")
 }

@@ -2,7 +2,7 @@
 
 use crate::abi::Args;
 use crate::error::Error;
-use snowid_core::instant::{BadEpoch, Epoch, INFINITY, MINUS_INFINITY, PgMicros};
+use snowid_core::instant::{Epoch, INFINITY, MINUS_INFINITY, PgMicros, UnixMs};
 use snowid_core::layout::{INSTAGRAM, Layout, TWITTER_PART_MAX, twitter_node};
 
 /// The most ids that one call of a block function makes: some 10 s of a shard's full rate.
@@ -14,10 +14,7 @@ pub fn epoch(args: Args, n: usize, default: Epoch) -> Result<Epoch, Error> {
     if args.count() <= n {
         return Ok(default);
     }
-    Epoch::new(args.bigint(n)).map_err(|bad| match bad {
-        BadEpoch::Infinite => Error::EpochInfinite,
-        BadEpoch::Fraction => Error::EpochFraction,
-    })
+    Epoch::new(args.bigint(n)).map_err(Error::from)
 }
 
 /// A shard, as the node of the Instagram layout.
@@ -44,16 +41,29 @@ pub fn count(count: i32) -> Result<u32, Error> {
 
 /// Milliseconds from the epoch to an instant that has ids.
 pub fn elapsed(instant: PgMicros, epoch: Epoch, layout: Layout) -> Result<u64, Error> {
+    let max = layout.elapsed_max();
+    in_epoch(instant, epoch.elapsed(instant).into(), max, epoch.unix_ms(), epoch.plus(max))
+}
+
+/// The units of time `elapsed` from an epoch to an instant, of which there may be up to `max`, which
+/// is `last`.
+#[inline]
+pub fn in_epoch(
+    instant: PgMicros,
+    elapsed: i128,
+    max: u64,
+    epoch: UnixMs,
+    last: UnixMs,
+) -> Result<u64, Error> {
     if instant == INFINITY || instant == MINUS_INFINITY {
-        return Err(Error::InstantInfinite);
+        Err(Error::InstantInfinite)
+    } else if elapsed < 0 {
+        Err(Error::InstantBeforeEpoch { instant, epoch })
+    } else if elapsed > max.into() {
+        Err(Error::InstantPastLast { instant, last })
+    } else {
+        Ok(elapsed as u64)
     }
-    let elapsed = u64::try_from(epoch.elapsed(instant))
-        .map_err(|_| Error::InstantBeforeEpoch { instant, epoch: epoch.unix_ms() })?;
-    if elapsed > layout.elapsed_max() {
-        let last = epoch.plus(layout.elapsed_max());
-        return Err(Error::InstantPastLast { instant, last });
-    }
-    Ok(elapsed)
 }
 
 #[inline]

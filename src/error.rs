@@ -3,12 +3,20 @@
 //! An error carries only its values, so that making one costs nothing on the way; the texts are
 //! written when it is raised.
 
+mod layouts;
+mod text;
+
+pub use layouts::LayoutError;
+pub use text::TextError;
+
+use crate::relation_name::RelationName;
 use crate::shared::lease::Notice;
 use crate::shared::{self, DATABASES};
 use pgrx::PgSqlErrorCode;
 use pgrx::PgSqlErrorCode::*;
 use pgrx::pg_sys::panic::ErrorReport;
-use snowid_core::instant::{PgMicros, UnixMs, Utc, unix_ms};
+use snowid_core::instant::{BadEpoch, PgMicros, UnixMs, Utc, unix_ms};
+use std::borrow::Cow;
 use std::fmt::Display;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +80,28 @@ pub enum Error {
     MarkMissing,
     MarkDamaged,
     MarkUnlogged,
-    MarkUnconfirmed,
+    /// What the WAL record was for that no synchronous standby has confirmed.
+    Unconfirmed {
+        what: &'static str,
+    },
+    NotASequence {
+        relation: RelationName,
+    },
+    SequenceUnlogged {
+        sequence: RelationName,
+    },
+    SequenceCycles {
+        sequence: RelationName,
+    },
+    SequenceDamaged {
+        sequence: RelationName,
+    },
+    /// A block was asked for that the sequence no longer has.
+    SequenceAtEnd {
+        sequence: RelationName,
+        count: u32,
+        left: u32,
+    },
     TooManyDatabases,
     NotPreloaded,
     Recovery {
@@ -234,11 +263,41 @@ impl Error {
                 "Its value would be lost in a crash.",
                 "Use ALTER SEQUENCE snowid.high_water SET LOGGED.",
             ),
-            Self::MarkUnconfirmed => report(
+            Self::Unconfirmed { what } => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "no synchronous standby has confirmed the high-water mark",
+                format!("no synchronous standby has confirmed the {what}"),
                 "The configuration was reloaded while waiting for one.",
                 "Try again.",
+            ),
+            Self::NotASequence { relation } => report(
+                ERRCODE_WRONG_OBJECT_TYPE,
+                format!("\"{relation}\" is not a sequence"),
+                "",
+                "",
+            ),
+            Self::SequenceUnlogged { sequence } => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("sequence \"{sequence}\" is not logged"),
+                "A crash would set it back, and its tickets would repeat.",
+                "Use ALTER SEQUENCE ... SET LOGGED.",
+            ),
+            Self::SequenceCycles { sequence } => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("sequence \"{sequence}\" cycles"),
+                "Tickets never repeat, so their sequence has an end.",
+                "Use ALTER SEQUENCE ... NO CYCLE.",
+            ),
+            Self::SequenceDamaged { sequence } => report(
+                ERRCODE_DATA_CORRUPTED,
+                format!("sequence \"{sequence}\" is damaged"),
+                "Its page or its row in the catalog does not hold a sequence.",
+                "",
+            ),
+            Self::SequenceAtEnd { sequence, count, left } => report(
+                ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+                format!("sequence \"{sequence}\" has too few values left"),
+                format!("It has {left}, {count} are asked for."),
+                "",
             ),
             Self::TooManyDatabases => report(
                 ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
@@ -275,8 +334,8 @@ impl Error {
                 None => report(
                     ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                     "no worker ID is claimed yet",
-                    "The background worker has only just started.",
-                    "Try again.",
+                    "The background worker has only just started, or could not be.",
+                    "Try again. If that does not help, the server's log says why; \"max_worker_processes\" may be too low.",
                 ),
             },
             Self::LeaseRanOut { until, ms, now } => {
@@ -313,6 +372,36 @@ impl Error {
                 )
             }
         }
+    }
+}
+
+impl From<Error> for ErrorReport {
+    fn from(error: Error) -> Self {
+        error.report()
+    }
+}
+
+impl From<BadEpoch> for Error {
+    fn from(bad: BadEpoch) -> Self {
+        match bad {
+            BadEpoch::Infinite => Self::EpochInfinite,
+            BadEpoch::Fraction => Self::EpochFraction,
+        }
+    }
+}
+
+/// What a message shows of a text: its beginning, in bytes that the database's encoding has.
+pub fn shown(text: &[u8]) -> String {
+    let text = match std::str::from_utf8(text) {
+        Ok(text) => text.into(),
+        Err(_) => text
+            .iter()
+            .map(|b| if b.is_ascii() { char::from(*b) } else { '?' })
+            .collect::<Cow<str>>(),
+    };
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.into_owned(),
     }
 }
 

@@ -1,9 +1,9 @@
 //! The C symbols that `sql/*.sql` refers to, one line each.
 #![allow(unsafe_code)]
 
-use crate::abi::{VERSION_1, call, call_set};
+use crate::abi::{VERSION_1, call, call_guarded, call_set};
 use crate::functions::generate::Block;
-use crate::functions::{admin, compose, decode, generate};
+use crate::functions::{admin, compose, decode, expression, generate, layouts, text, tickets};
 use crate::planner::functions as planner;
 use pgrx::pg_sys::{Datum, FunctionCallInfo, Pg_finfo_record};
 
@@ -29,6 +29,11 @@ export!(pg_finfo_snowid_next_ids, snowid_next_ids, |f| {
 export!(pg_finfo_snowid_snowflake_id, snowid_snowflake_id, |f| call(f, generate::snowflake_id));
 export!(pg_finfo_snowid_snowflake_ids, snowid_snowflake_ids, |f| {
     call_set(f, generate::snowflake_ids, Block::next)
+});
+
+export!(pg_finfo_snowid_next_ticket, snowid_next_ticket, |f| call(f, tickets::next_ticket));
+export!(pg_finfo_snowid_next_tickets, snowid_next_tickets, |f| {
+    call_set(f, tickets::next_tickets, |block| Ok(block.next()))
 });
 
 export!(pg_finfo_snowid_make_id, snowid_make_id, |f| call(f, compose::make_id));
@@ -60,6 +65,28 @@ export!(pg_finfo_snowid_decode_snowflake, snowid_decode_snowflake, |f| {
     call(f, decode::decode_snowflake)
 });
 
+export!(pg_finfo_snowid_id_to_text, snowid_id_to_text, |f| call(f, text::id_to_text));
+export!(pg_finfo_snowid_id_from_text, snowid_id_from_text, |f| {
+    call_guarded(f, text::id_from_text)
+});
+export!(pg_finfo_snowid_id_to_shortcode, snowid_id_to_shortcode, |f| {
+    call(f, text::id_to_shortcode)
+});
+export!(pg_finfo_snowid_id_from_shortcode, snowid_id_from_shortcode, |f| {
+    call_guarded(f, text::id_from_shortcode)
+});
+export!(pg_finfo_snowid_id_to_base32, snowid_id_to_base32, |f| call(f, text::id_to_base32));
+export!(pg_finfo_snowid_id_from_base32, snowid_id_from_base32, |f| {
+    call_guarded(f, text::id_from_base32)
+});
+
+export!(pg_finfo_snowid_check_layout, snowid_check_layout, |f| {
+    call_guarded(f, layouts::check_layout)
+});
+export!(pg_finfo_snowid_decode_as, snowid_decode_as, |f| call_guarded(f, layouts::decode_as));
+export!(pg_finfo_snowid_make_as, snowid_make_as, |f| call_guarded(f, layouts::make_as));
+export!(pg_finfo_snowid_floor_as, snowid_floor_as, |f| call_guarded(f, layouts::floor_as));
+
 export!(pg_finfo_snowid_advance, snowid_advance, |f| call(f, admin::advance));
 export!(pg_finfo_snowid_advance_snowflake, snowid_advance_snowflake, |f| {
     call(f, admin::advance_snowflake)
@@ -72,6 +99,10 @@ export!(pg_finfo_snowid_release_worker, snowid_release_worker, |f| {
     call(f, admin::release_worker)
 });
 export!(pg_finfo_snowid_check_epoch, snowid_check_epoch, |f| call(f, admin::check_epoch));
+export!(pg_finfo_snowid_check_expression, snowid_check_expression, |f| {
+    call(f, expression::check_expression)
+});
+export!(pg_finfo_snowid_execute_as, snowid_execute_as, |f| call(f, expression::execute_as));
 
 export!(pg_finfo_snowid_planner_support, snowid_planner_support, |f| call(f, planner::support));
 export!(pg_finfo_snowid_last_id_before, snowid_last_id_before, |f| {

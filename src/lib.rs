@@ -3,23 +3,27 @@
 //! What lives where, top to bottom; imports run downwards only:
 //!
 //! - `exports`: the C symbols that the SQL definitions (`sql/*.sql`) refer to
-//! - `functions`: their bodies, thin: generate, compose, decode, admin
+//! - `functions`: their bodies, thin: generate, tickets, compose, decode, text, layouts, expression,
+//!   admin
 //! - `planner`: conditions on `id_timestamp(id)` use the index on id
 //! - `fleet`: the background worker that leases a (datacenter, worker) pair from etcd
 //! - `generator`: draws from a shard's cell, and the waiting
 //! - `high_water`: the bound on disk that lets no id repeat after a crash
+//! - `sequence`: draws from native sequences whose values don't repeat after a crash either
+//! - `durable`: whether WAL is safe, and waiting for it
 //! - `arguments`: the checks of what SQL hands in
 //! - `shared`: what lives in shared memory
 //! - `settings`, `interrupts`, `clock`, `abi`: PostgreSQL's settings and interrupts, the system's
 //!   clocks, the C calling convention
-//! - `error`: every error there is
-//! - `snowid_core` (folder `core/`): layouts, instants and the generator's step, without PostgreSQL
+//! - `error`: every error there is; `relation_name`: a relation in their texts
+//! - `snowid_core` (folder `core/`): layouts, instants, text forms and the generator's step, without
+//!   PostgreSQL
 #![deny(unsafe_code)]
-#![allow(unexpected_cfgs)]
 
 mod abi;
 mod arguments;
 mod clock;
+mod durable;
 mod error;
 mod exports;
 mod fleet;
@@ -28,6 +32,8 @@ mod generator;
 mod high_water;
 mod interrupts;
 mod planner;
+mod relation_name;
+mod sequence;
 mod settings;
 mod shared;
 mod sql;

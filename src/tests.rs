@@ -7,6 +7,7 @@ use pgrx::prelude::*;
 mod tests {
     use super::*;
     use crate::error::Error;
+    use crate::relation_name::RelationName;
     use pgrx::PgSqlErrorCode;
     use pgrx::datum::DatumWithOid;
     use pgrx::pg_sys::panic::CaughtError;
@@ -93,6 +94,7 @@ mod tests {
     /// One of each. A new error fails to compile here until it is added.
     fn every_error() -> Vec<Error> {
         use Error::*;
+        let relation = RelationName(pg_sys::RelationRelationId);
         let all = vec![
             OutOfRange { name: "shard_id", value: -1, max: 8191 },
             Unset { name: "worker_id" },
@@ -112,7 +114,12 @@ mod tests {
             MarkMissing,
             MarkDamaged,
             MarkUnlogged,
-            MarkUnconfirmed,
+            Unconfirmed { what: "ticket" },
+            NotASequence { relation },
+            SequenceUnlogged { sequence: relation },
+            SequenceCycles { sequence: relation },
+            SequenceDamaged { sequence: relation },
+            SequenceAtEnd { sequence: relation, count: 2, left: 1 },
             TooManyDatabases,
             NotPreloaded,
             Recovery { function: "next_id()" },
@@ -132,7 +139,9 @@ mod tests {
                 | MarkMissing
                 | MarkDamaged
                 | MarkUnlogged => {}
-                MarkUnconfirmed | TooManyDatabases | NotPreloaded | Recovery { .. } => {}
+                NotASequence { .. } | SequenceUnlogged { .. } | SequenceCycles { .. } => {}
+                SequenceDamaged { .. } | SequenceAtEnd { .. } => {}
+                Unconfirmed { .. } | TooManyDatabases | NotPreloaded | Recovery { .. } => {}
                 NoWorkerId | LeaseRanOut { .. } | NotLeased | ReleaseUnconfirmed => {}
             }
         }

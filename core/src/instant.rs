@@ -81,9 +81,15 @@ pub const fn unix_ms(instant: PgMicros) -> UnixMs {
 #[inline]
 pub const fn pg_micros(ms: UnixMs) -> Option<PgMicros> {
     match (ms - POSTGRES_EPOCH).checked_mul(1000) {
-        Some(micros) if PG_FIRST <= micros && micros < PG_END => Some(micros),
-        _ => None,
+        Some(micros) => finite(micros),
+        None => None,
     }
+}
+
+/// Microseconds as a finite instant; None where timestamptz ends.
+#[inline]
+pub const fn finite(micros: i64) -> Option<PgMicros> {
+    if PG_FIRST <= micros && micros < PG_END { Some(micros) } else { None }
 }
 
 /// Writes a millisecond as UTC, whatever TimeZone and DateStyle say: `2026-01-01 00:00:00.000+00`.

@@ -20,6 +20,12 @@ use crate::instant::UnixMs;
 pub const LEAD: i64 = 2000;
 /// A raise is due when less than this is left.
 pub const EARLY: i64 = LEAD / 2;
+/// How far the next raise leads, for a caller whose flush has taken `waited` ms: where flushes take
+/// longer than a raise leads, as with a slow standby, ids would never catch up with the mark.
+pub fn lead_after(waited: i64, most: i64) -> i64 {
+    LEAD + (2 * waited).min(most)
+}
+
 /// Where ids already run ahead of the clock, a raise goes this much past them, lest a server that
 /// crashes again and again gets ever further ahead.
 pub const STEP: i64 = 250;
@@ -42,8 +48,8 @@ impl Mark {
     }
 
     /// Sees to the mark for a caller that wants an id of `ms` and finds `page` stored. Returns the
-    /// mark to store, if one is due.
-    pub fn attend(&mut self, page: UnixMs, ms: UnixMs, now: UnixMs) -> Option<UnixMs> {
+    /// mark to store, if one is due: `target`, the clock and a lead, or more.
+    pub fn attend(&mut self, page: UnixMs, ms: UnixMs, target: UnixMs) -> Option<UnixMs> {
         if page > self.written {
             // The first look, or a restore has set it.
             self.floor = self.floor.max(page);
@@ -56,7 +62,7 @@ impl Mark {
         }
         let due = self.durable.max(self.written) - ms <= EARLY;
         if due || lost {
-            self.written = self.written.max(now + LEAD).max(ms + STEP);
+            self.written = self.written.max(target).max(ms + STEP);
             return Some(self.written);
         }
         None
@@ -95,11 +101,14 @@ mod tests {
         last: UnixMs,
         raises: u32,
         flush_waits: u32,
+        /// How long a flush takes that a caller waits for.
+        flush_ms: i64,
     }
 
     impl Server {
         /// One id; the time that it carries. An id below the floor or not covered is a bug.
-        fn draw(&mut self, now: UnixMs) -> UnixMs {
+        fn draw(&mut self, mut now: UnixMs) -> UnixMs {
+            let mut lead = LEAD;
             loop {
                 let ms = now.max(self.mark.floor).max(self.last);
                 if ms < self.ceiling {
@@ -110,7 +119,7 @@ mod tests {
                 if self.disk == self.page {
                     self.mark.flushed();
                 }
-                if let Some(mark) = self.mark.attend(self.page, ms, now) {
+                if let Some(mark) = self.mark.attend(self.page, ms, now + lead) {
                     self.page = mark;
                     self.raises += 1;
                 }
@@ -118,6 +127,9 @@ mod tests {
                 if !self.mark.covers(ms) {
                     self.disk = self.page;
                     self.flush_waits += 1;
+                    assert!(self.flush_waits < 100_000, "it never catches up with the mark");
+                    now += self.flush_ms;
+                    lead = lead_after(self.flush_ms, 60_000);
                 }
             }
         }
@@ -200,10 +212,17 @@ mod tests {
     }
 
     #[test]
+    fn flush_slower_than_the_lead_still_yields_ids() {
+        let mut server = Server { flush_ms: 3 * LEAD, ..Server::default() };
+        assert_eq!(server.draw(T), T + 2 * server.flush_ms);
+        assert_eq!(server.flush_waits, 2);
+    }
+
+    #[test]
     fn mark_years_ahead_is_not_raised() {
         let mut mark = Mark::default();
         let page = T + 63_072_000_000;
-        assert_eq!(mark.attend(page, T, T), None);
+        assert_eq!(mark.attend(page, T, T + LEAD), None);
         assert_eq!(mark.floor, page);
     }
 

@@ -205,7 +205,7 @@ impl Client {
             response.body_mut().with_config().limit(BODY_MAX).read_to_vec().map_err(failed)?;
         // What is no JSON is a message, of etcd or of a proxy.
         let body = serde_json::from_slice(&text)
-            .unwrap_or_else(|_| json!({ "message": first_line(&text) }));
+            .unwrap_or_else(|_| json!({ "message": first_line(&String::from_utf8_lossy(&text)) }));
         Ok(Answer { status, body })
     }
 }
@@ -241,17 +241,19 @@ impl Answer {
         if self.status == 200 && self.body.get("message").is_none() {
             return Ok(self.body);
         }
+        let message = first_line(self.message());
         let failure = Failure(
-            format!("{endpoint}: HTTP status {} {}", self.status, self.message()).trim_end().into(),
+            format!("{endpoint}: HTTP status {} {message}", self.status).trim_end().into(),
         );
-        // What was wrong with the request is wrong everywhere.
-        Err(Failed { failure, elsewhere: !(400..500).contains(&self.status) })
+        // What etcd finds wrong with the request is wrong everywhere. It gives a code with it; a proxy
+        // or a server that is no etcd doesn't.
+        let is_final = (400..500).contains(&self.status) && self.body.get("code").is_some();
+        Err(Failed { failure, elsewhere: !is_final })
     }
 }
 
-fn first_line(text: &[u8]) -> String {
+fn first_line(text: &str) -> String {
     const LENGTH_MAX: usize = 200;
-    let text = String::from_utf8_lossy(text);
     text.lines().next().unwrap_or("").chars().take(LENGTH_MAX).collect()
 }
 
@@ -379,13 +381,16 @@ mod tests {
     #[test]
     fn what_one_endpoint_refuses_for_good_is_not_asked_of_another() {
         let failed = |status, body| answer(status, body).done("http://a").err().unwrap();
-        let denied = failed(403, json!({ "message": "etcdserver: permission denied" }));
+        let denied = json!({ "message": "etcdserver: permission denied", "code": 7 });
+        let denied = failed(403, denied);
         assert!(!denied.elsewhere);
         assert_eq!(denied.failure.0, "http://a: HTTP status 403 etcdserver: permission denied");
         assert!(failed(503, json!({ "error": "no leader" })).elsewhere);
         // A proxy's page.
-        let page = failed(200, json!({ "message": first_line("<html>\nÄ".as_bytes()) }));
-        assert!(page.elsewhere);
-        assert_eq!(page.failure.0, "http://a: HTTP status 200 <html>");
+        for status in [200, 404] {
+            let page = failed(status, json!({ "message": "<html>\nÄ" }));
+            assert!(page.elsewhere);
+            assert_eq!(page.failure.0, format!("http://a: HTTP status {status} <html>"));
+        }
     }
 }

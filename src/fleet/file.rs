@@ -18,6 +18,8 @@ const TEMPORARY: &str = "pg_snowid.lease.tmp";
 
 #[derive(Serialize, Deserialize)]
 pub struct File {
+    /// The fleet that it is about, and the server's name there.
+    prefix: String,
     name: String,
     pub instance: String,
     /// The file's own device and inode.
@@ -68,7 +70,8 @@ impl File {
 
     /// Whether this server wrote it.
     pub fn is_of(&self, identity: &Identity) -> bool {
-        self.name == identity.name
+        self.prefix == identity.prefix
+            && self.name == identity.name
             && self.data_directory == identity.data_directory
             && self.machine_id == identity.machine
             && self.system_identifier == identity.system_identifier
@@ -81,6 +84,7 @@ impl File {
             fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(TEMPORARY)?;
         let place = file.metadata()?;
         let content = Self {
+            prefix: identity.prefix.clone(),
             name: identity.name.clone(),
             instance: identity.instance.clone(),
             device: place.dev(),

@@ -11,6 +11,8 @@ use std::{fs, io};
 
 #[derive(Clone)]
 pub struct Identity {
+    /// What the keys of its fleet begin with.
+    pub prefix: String,
     pub name: String,
     pub instance: String,
     /// The kernel's id of this boot, empty if it can't be told.
@@ -34,6 +36,7 @@ impl Identity {
             (directory, pg_sys::PostPortNumber, pg_sys::GetSystemIdentifier())
         };
         let mut identity = Self {
+            prefix: settings::etcd().prefix,
             name: node_name(),
             instance: random_token()?,
             host: line("/proc/sys/kernel/hostname"),

@@ -32,10 +32,15 @@ pub fn snowflake_floor(args: Args) -> Result<i64, Error> {
     floor(args.bigint(0), arguments::epoch(args, 1, TWITTER_EPOCH)?, TWITTER)
 }
 
-/// The least id of the instant's millisecond. No id lies before the epoch, so every instant before
-/// it, -infinity included, has the floor 0: `id >= floor` then holds for all ids, as it should.
+/// The least id of the instant's millisecond.
 fn floor(instant: PgMicros, epoch: Epoch, layout: Layout) -> Result<i64, Error> {
-    match compose(instant, 0, 0, epoch, layout) {
+    zero_before_epoch(instant, compose(instant, 0, 0, epoch, layout))
+}
+
+/// No id lies before the epoch, so every instant before it, -infinity included, has the floor 0:
+/// `id >= floor` then holds for all ids, as it should.
+pub fn zero_before_epoch(instant: PgMicros, least: Result<i64, Error>) -> Result<i64, Error> {
+    match least {
         Err(Error::InstantBeforeEpoch { .. }) => Ok(0),
         Err(Error::InstantInfinite) if instant < 0 => Ok(0),
         other => other,

@@ -13,36 +13,38 @@
 //! transaction alone: the shared ceiling stays 0, and what is noted as written is more than the page
 //! holds, so that the first to attend after the commit writes and flushes it again.
 
-mod durable;
 mod page;
 
 use crate::clock;
+use crate::durable;
 use crate::error::Error;
 use crate::settings;
 use crate::shared::{self, Database};
 use page::Page;
 use snowid_core::instant::UnixMs;
-use snowid_core::mark::{LEAD, Mark, STEP};
+use snowid_core::mark::{LEAD, Mark, STEP, lead_after};
 use std::sync::atomic::Ordering;
+
+/// What [`durable::wait`] says it waits for.
+const WHAT: &str = "high-water mark";
 
 /// Sees to it that an id of `ms` may be drawn; returns the ceiling below which the caller may now
 /// draw. To be called under a guard.
 pub fn attend(database: &Database, ms: UnixMs) -> Result<UnixMs, Error> {
-    // Where a flush takes longer than a raise leads, as with a slow standby, the next one leads more.
     let mut lead = LEAD;
     loop {
         match attend_once(database, ms, lead)? {
             Attended::Covered { ceiling } => return Ok(ceiling),
             Attended::Uncommitted { ceiling, lsn } => {
-                durable::wait(lsn)?;
+                durable::wait(lsn, WHAT)?;
                 return Ok(ceiling);
             }
             Attended::Unflushed { lsn } => {
                 let since = clock::monotonic_ns();
                 database.flush_waits.fetch_add(1, Ordering::Relaxed);
-                durable::wait(lsn)?;
+                durable::wait(lsn, WHAT)?;
                 let waited = ((clock::monotonic_ns() - since) / 1_000_000) as i64;
-                lead = LEAD + (2 * waited).min(settings::max_clock_regression());
+                lead = lead_after(waited, settings::max_clock_regression());
             }
         }
     }
@@ -62,20 +64,7 @@ fn attend_once(database: &Database, ms: UnixMs, lead: i64) -> Result<Attended, E
         Ok(Attended::Covered { ceiling })
     } else {
         let now = clock::unix_ms();
-        check_clock(database, page.mark(), now).map(|()| {
-            let now = now + lead - LEAD;
-            if page.is_uncommitted() {
-                let (ceiling, lsn) = raise_uncommitted(database, &mut page, ms, now);
-                return Attended::Uncommitted { ceiling, lsn };
-            }
-            let mark = raise_if_due(database, &mut page, ms, now);
-            database.ceiling.store(mark.ceiling(ms), Ordering::Release);
-            if mark.covers(ms) {
-                Attended::Covered { ceiling: mark.durable }
-            } else {
-                Attended::Unflushed { lsn: database.lsn.load(Ordering::Relaxed) }
-            }
-        })
+        check_clock(database, page.mark(), now).map(|()| raise(database, &mut page, ms, now + lead))
     };
     page.release();
     result
@@ -87,9 +76,9 @@ pub fn init(database: &Database) -> Result<(), Error> {
     let mut page = Page::lock()?;
     let now = clock::unix_ms();
     let raised = check_clock(database, page.mark(), now)
-        .map(|()| raise_uncommitted(database, &mut page, now, now));
+        .map(|()| raise_uncommitted(database, &mut page, now, now + LEAD));
     page.release();
-    raised.and_then(|(_, lsn)| durable::wait(lsn))
+    raised.and_then(|(_, lsn)| durable::wait(lsn, WHAT))
 }
 
 /// Takes the clock as it is for right, however far it is from what was expected.
@@ -98,19 +87,29 @@ pub fn accept_clock(database: &Database) -> Result<(), Error> {
     let now = clock::unix_ms();
     block.clock.0.store(now - clock::boot_ms(), Ordering::Relaxed);
     let mut page = Page::lock()?;
-    if page.is_uncommitted() {
-        raise_uncommitted(database, &mut page, now, now);
-    } else {
-        raise_if_due(database, &mut page, now, now);
-        database.ceiling.store(0, Ordering::Release);
-    }
+    raise(database, &mut page, now, now + LEAD);
     page.release();
     Ok(())
 }
 
+/// Sees to the mark for a caller that wants an id of `ms`; where a raise is due, up to `target`.
+fn raise(database: &Database, page: &mut Page, ms: UnixMs, target: UnixMs) -> Attended {
+    if page.is_uncommitted() {
+        let (ceiling, lsn) = raise_uncommitted(database, page, ms, target);
+        return Attended::Uncommitted { ceiling, lsn };
+    }
+    let mark = raise_if_due(database, page, ms, target);
+    database.ceiling.store(mark.ceiling(ms), Ordering::Release);
+    if mark.covers(ms) {
+        Attended::Covered { ceiling: mark.durable }
+    } else {
+        Attended::Unflushed { lsn: database.lsn.load(Ordering::Relaxed) }
+    }
+}
+
 /// Carries out what the rules say for a caller that wants an id of `ms`; all but the ceiling, which
 /// the caller stores last.
-fn raise_if_due(database: &Database, page: &mut Page, ms: UnixMs, now: UnixMs) -> Mark {
+fn raise_if_due(database: &Database, page: &mut Page, ms: UnixMs, target: UnixMs) -> Mark {
     let mut mark = Mark {
         floor: database.floor.load(Ordering::Relaxed),
         durable: database.durable.load(Ordering::Relaxed),
@@ -120,7 +119,7 @@ fn raise_if_due(database: &Database, page: &mut Page, ms: UnixMs, now: UnixMs) -
         mark.flushed();
     }
     let set_by_another = page.mark() > mark.written;
-    if let Some(raised) = mark.attend(page.mark(), ms, now) {
+    if let Some(raised) = mark.attend(page.mark(), ms, target) {
         let lsn = page.raise(raised);
         database.lsn.store(lsn, Ordering::Relaxed);
         database.raises.fetch_add(1, Ordering::Relaxed);
@@ -139,12 +138,12 @@ fn raise_uncommitted(
     database: &Database,
     page: &mut Page,
     ms: UnixMs,
-    now: UnixMs,
+    target: UnixMs,
 ) -> (UnixMs, u64) {
     let written = database.written.load(Ordering::Relaxed);
     let (mut mark, mut lsn) = (page.mark(), page.lsn());
     if mark <= ms || mark < written - 1 {
-        mark = written.max(now + LEAD).max(ms + STEP);
+        mark = written.max(target).max(ms + STEP);
         lsn = page.raise(mark);
         database.raises.fetch_add(1, Ordering::Relaxed);
     }

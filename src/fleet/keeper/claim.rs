@@ -59,6 +59,9 @@ impl Keeper {
         let recorded = snapshot.pairs.get(&node).map_or(0, |pair| pair.bound_ms);
         pair.bound_ms = self.bound(now, pair.floor_ms, recorded.max(pair.bound_ms));
         let transaction = self.taking(take, snapshot, lease, &pair);
+        // Should the answer be lost, the live key may have the new lease all the same: then the pair is
+        // to be claimed again, lest a renewal take that for another server's.
+        self.holding.iter_mut().for_each(|holding| holding.leased = None);
         let Some(revision) = self.ask(|client, _| client.transact(transaction))? else {
             return Ok(false);
         };

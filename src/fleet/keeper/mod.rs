@@ -69,6 +69,8 @@ impl Keeper {
         let (identity, stored) = Identity::read().map_err(Problem::File)?;
         let settings = settings::etcd();
         block.lease.attach();
+        // A predecessor of this process may have released the pair, and that holds until a reload.
+        let is_released = block.lease.source() == Source::Released;
         Ok(Self {
             block,
             keys: Keys(settings.prefix.clone()),
@@ -79,7 +81,7 @@ impl Keeper {
             identity,
             stored,
             holding: None,
-            stage: Stage::Leasing,
+            stage: if is_released { Stage::Released } else { Stage::Leasing },
             logged: None,
         })
     }

@@ -14,23 +14,22 @@ SELECT p.oid::regprocedure AS function, p.provolatile, p.proisstrict, p.proparal
  WHERE e.extname = 'pg_snowid'
  ORDER BY p.oid::regprocedure::text COLLATE "C";
 
--- Functions that break the rule: what generates or administers is volatile, all else immutable,
--- but for what depends on the time zone;
--- all are strict but for bind_schema, whose arguments may be null; all are parallel safe but for
--- what writes the catalogue or takes locks. No rows.
+-- Functions that break the rules for what queries use. Volatile is what generates, stable what reads the table
+-- of layouts by a name (and, of the functions for plans, what depends on the time zone), all else immutable.
+-- All are strict, and parallel safe but for tickets, whose sequences aren't. No rows.
 CREATE FUNCTION pg_temp.mislabelled() RETURNS SETOF regprocedure LANGUAGE sql AS $$
 SELECT p.oid::regprocedure
   FROM pg_extension e
   JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
   JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
  WHERE e.extname = 'pg_snowid'
+   AND (p.pronamespace <> 'snowid'::regnamespace OR obj_description(p.oid, 'pg_proc') ~ '^(for plans|planner support)')
    AND (p.provolatile, p.proisstrict, p.proparallel) IS DISTINCT FROM (
-       CASE WHEN obj_description(p.oid, 'pg_proc') ~ '^(for plans|planner support)'
-            THEN CASE p.proname WHEN 'instant' THEN 's' ELSE 'i' END
-            WHEN p.proname IN ('next_id', 'next_ids', 'snowflake_id', 'snowflake_ids')
-              OR p.pronamespace = 'snowid'::regnamespace THEN 'v' ELSE 'i' END::"char",
-       p.proname <> 'bind_schema',
-       CASE WHEN p.proname IN ('bind_schema', 'init_high_water', 'accept_clock') THEN 'u' ELSE 's' END::"char")
+       CASE WHEN p.proname ~ '^(next_|snowflake_ids?$)' THEN 'v'
+            WHEN p.proname ~ '_as$' AND p.proargtypes[0] = 'text'::regtype OR p.proname = 'instant' THEN 's'
+            ELSE 'i' END::"char",
+       true,
+       CASE WHEN p.proname ~ '^next_ticket' THEN 'u' ELSE 's' END::"char")
 $$;
 SELECT * FROM pg_temp.mislabelled();
 BEGIN;
@@ -72,7 +71,7 @@ COMMENT ON EXTENSION pg_snowid IS NULL;
 SELECT * FROM pg_temp.uncommented() AS object ORDER BY object COLLATE "C";
 ROLLBACK;
 
--- What else it has made: a schema and views
+-- What else it has made
 SELECT d.classid::regclass AS kind, pg_describe_object(d.classid, d.objid, 0) AS object
   FROM pg_extension e
   JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'

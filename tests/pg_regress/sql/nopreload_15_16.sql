@@ -49,6 +49,11 @@ DROP SCHEMA nopreload_app CASCADE;
 RESET client_min_messages;
 DROP TABLE nopreload_photo;
 
+-- Tickets need no shared memory.
+SELECT snowid.create_ticket_sequence('nopreload_tickets', 2, 2);
+SELECT next_ticket('nopreload_tickets'), (SELECT array_agg(ticket) FROM next_tickets('nopreload_tickets', 3) AS ticket);
+DROP SEQUENCE nopreload_tickets;
+
 -- A setting made before the library is loaded is refused when it is.
 \c
 SET pg_snowid.worker_id = 7;

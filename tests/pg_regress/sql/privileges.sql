@@ -38,12 +38,15 @@ SELECT snowid.bind_schema('privileges_app', '2025-01-01 00:00:00+00');
 CREATE TABLE snowid.mine ();
 \echo :SQLSTATE
 RESET ROLE;
--- PUBLIC may call only what tells and changes nothing: check_epoch, and what the planner puts into plans.
+-- PUBLIC may call what the planner puts into plans, what reads layouts, and what administering functions, which run
+-- with their caller's rights, are made of: with those rights it does nothing that plain SQL doesn't.
 SELECT p.oid::regprocedure FROM pg_proc p
  WHERE p.pronamespace = 'snowid'::regnamespace AND has_function_privilege('regress_snowid_user', p.oid, 'EXECUTE')
  ORDER BY p.oid::regprocedure::text COLLATE "C";
-SELECT c.oid::regclass FROM pg_class c
- WHERE c.relnamespace = 'snowid'::regnamespace AND has_table_privilege('regress_snowid_user', c.oid, 'SELECT, INSERT, UPDATE, DELETE');
+-- It reads layouts and what the catalogue tells, and writes nothing.
+SELECT c.oid::regclass, has_table_privilege('regress_snowid_user', c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') AS writes FROM pg_class c
+ WHERE c.relnamespace = 'snowid'::regnamespace AND has_table_privilege('regress_snowid_user', c.oid, 'SELECT, INSERT, UPDATE, DELETE')
+ ORDER BY c.relname;
 
 -- Monitoring roles read the views.
 SET ROLE regress_snowid_monitor;

@@ -58,3 +58,23 @@ SELECT id FROM vectors
  WHERE layout = 'instagram' AND id_floor(instant, epoch) IS DISTINCT FROM (id >> 23) << 23;
 SELECT id FROM vectors
  WHERE layout = 'twitter' AND snowflake_floor(instant, epoch) IS DISTINCT FROM (id >> 22) << 22;
+
+-- All lines by the names of their layouts, with the epochs of the lines.
+CREATE TEMP TABLE named AS
+SELECT id, substring(v.layout FROM '^\w+') AS name, v.epoch, instant,
+       (SELECT jsonb_object_agg(f.name, f.value) FROM unnest(l.field_names, v.fields) AS f (name, value)) AS fields
+  FROM vectors AS v JOIN snowid.layouts AS l ON l.name = substring(v.layout FROM '^\w+');
+SELECT count(*) AS lines, (SELECT count(*) FROM named) AS named,
+       (SELECT count(*) FROM named WHERE NOT fields @? '$.* ? (@ == null)') AS complete
+  FROM vectors;
+SELECT name, id, decoded.*, ROW(decoded.*) = ROW(instant, named.fields) AS is_right
+  FROM named, decode_as(name, id, epoch) AS decoded
+ WHERE name NOT IN ('instagram', 'twitter') ORDER BY name, id;
+-- No rows.
+SELECT id FROM named WHERE decode_as(name, id, epoch) IS DISTINCT FROM ROW(instant, fields);
+SELECT id FROM named WHERE make_as(name, instant, fields, epoch) IS DISTINCT FROM id;
+SELECT id FROM named WHERE floor_as(name, instant, epoch) > id OR floor_as(name, instant + interval '1 ms', epoch) <= id;
+-- The layouts' own epochs are those of the lines, but for lines composed in Instagram's layout with ours.
+SELECT name, count(*) FILTER (WHERE decode_as(name, id) = ROW(instant, fields) AND make_as(name, instant, fields) = id) AS of_its_epoch,
+       count(*) FILTER (WHERE decode_as('pg_snowid', id) = ROW(instant, fields) AND make_as('pg_snowid', instant, fields) = id) AS of_ours
+  FROM named GROUP BY name ORDER BY name;

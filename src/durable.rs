@@ -20,8 +20,9 @@ pub fn hasten(lsn: u64) {
     unsafe { pg_sys::XLogSetAsyncXactLSN(lsn) }
 }
 
-/// Flushes the record and waits until it is safe. A cancel ends the wait, as an error.
-pub fn wait(lsn: u64) -> Result<(), Error> {
+/// Flushes the record and waits until it is safe. A cancel ends the wait, as an error. Errors name
+/// `what` it was written for.
+pub fn wait(lsn: u64, what: &'static str) -> Result<(), Error> {
     const POLL_NS: u64 = 1_000_000;
     const PATIENCE_NS: u64 = 1_000_000_000;
     // SAFETY: as above.
@@ -33,7 +34,7 @@ pub fn wait(lsn: u64) -> Result<(), Error> {
         let reloaded = unsafe { (&raw const pg_sys::ConfigReloadPending).read_volatile() } != 0;
         let patient = clock::monotonic_ns() - since < PATIENCE_NS;
         if reloaded && !patient && !server_wants_confirmation() {
-            return Err(Error::MarkUnconfirmed);
+            return Err(Error::Unconfirmed { what });
         }
         interrupts::sleep_ns(POLL_NS);
     }

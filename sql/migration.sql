@@ -1,0 +1,234 @@
+-- Turning a column's default into next_id, and back. What was there before is remembered in the column's
+-- comment: it goes where the table goes, by pg_dump, renaming and DROP, and only the table's owner writes it.
+-- A sequence stays as the column's own.
+
+CREATE VIEW snowid.migrated_columns AS
+    SELECT c.oid::regclass AS table_name, a.attname AS column_name,
+           substr(d.description, m.start + length(m.mark)) AS migrated_from,
+           nullif(left(d.description, greatest(m.start - 2, 0)), '') AS remark
+      FROM pg_description d
+      JOIN pg_class c ON c.oid = d.objoid
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.objsubid
+     CROSS JOIN LATERAL (
+           SELECT v.mark, strpos(E'\n' || d.description, E'\n' || v.mark) AS start
+             FROM (VALUES ('migrated by pg_snowid from ')) AS v (mark)) AS m
+     WHERE d.classoid = 'pg_class'::regclass AND m.start > 0;
+COMMENT ON VIEW snowid.migrated_columns IS 'one row for each column that snowid.migrate_column has changed';
+COMMENT ON COLUMN snowid.migrated_columns.table_name IS 'the table';
+COMMENT ON COLUMN snowid.migrated_columns.column_name IS 'the column';
+COMMENT ON COLUMN snowid.migrated_columns.migrated_from IS
+    'what snowid.revert_column restores: no default, its sequence, identity always, identity by default, or default and an expression';
+COMMENT ON COLUMN snowid.migrated_columns.remark IS 'what else the column''s comment says';
+
+CREATE FUNCTION snowid.check_expression(expression text) RETURNS boolean
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_check_expression';
+COMMENT ON FUNCTION snowid.check_expression(text) IS
+    'a syntax error unless the text is one SQL expression and nothing else';
+
+CREATE FUNCTION snowid.execute_as(role regrole, statement text) RETURNS boolean
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'snowid_execute_as';
+COMMENT ON FUNCTION snowid.execute_as(regrole, text) IS
+    'executes a statement with the rights of a role that the caller may SET ROLE to, and lets nothing in it go back to the caller''s';
+
+-- An identity's sequence cannot become an ordinary one, or the other way round: it is made again, with its
+-- name, options, value, grants and comment.
+CREATE FUNCTION snowid.remake_sequence(target regclass, column_name name, generated text) RETURNS void
+    LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+AS $remake$
+#variable_conflict use_variable
+DECLARE
+    sequence CONSTANT regclass := pg_get_serial_sequence(target::text, column_name);
+    old record;
+    value record;
+    acl record;
+BEGIN
+    SELECT format('%I.%I', n.nspname, c.relname) AS name, c.relowner, c.relacl, c.relpersistence,
+           obj_description(c.oid, 'pg_class') AS remark, format('INCREMENT %s MINVALUE %s MAXVALUE %s START %s CACHE %s%s', s.seqincrement, s.seqmin, s.seqmax,
+               s.seqstart, s.seqcache, CASE WHEN s.seqcycle THEN ' CYCLE' ELSE '' END) AS options
+      INTO STRICT old
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_sequence s ON s.seqrelid = c.oid
+     WHERE c.oid = sequence;
+    EXECUTE format('SELECT last_value, is_called FROM %s', sequence) INTO value;
+    IF generated IS NULL THEN
+        EXECUTE format('ALTER TABLE %s ALTER COLUMN %I DROP IDENTITY', target, column_name);
+        EXECUTE format('CREATE %s SEQUENCE %s %s', CASE old.relpersistence WHEN 'u' THEN 'UNLOGGED' WHEN 't' THEN 'TEMP' END,
+            old.name, old.options);
+        EXECUTE format('ALTER SEQUENCE %s OWNER TO %I', old.name, pg_get_userbyid(old.relowner));
+        EXECUTE format('ALTER SEQUENCE %s OWNED BY %s.%I', old.name, target, column_name);
+    ELSE
+        EXECUTE format('DROP SEQUENCE %s', sequence);
+        EXECUTE format('ALTER TABLE %s ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %s %s)',
+            target, column_name, generated, old.name, old.options);
+    END IF;
+    PERFORM setval(old.name::regclass, value.last_value, value.is_called);
+    EXECUTE format('COMMENT ON SEQUENCE %s IS %L', old.name, old.remark);
+    FOR acl IN
+        SELECT a.privilege_type, a.is_grantable, coalesce(quote_ident(r.rolname), 'PUBLIC') AS grantee
+          FROM aclexplode(old.relacl) a LEFT JOIN pg_roles r ON r.oid = a.grantee
+    LOOP
+        EXECUTE format('GRANT %s ON SEQUENCE %s TO %s%s', acl.privilege_type, old.name, acl.grantee,
+            CASE WHEN acl.is_grantable THEN ' WITH GRANT OPTION' END);
+    END LOOP;
+END
+$remake$;
+COMMENT ON FUNCTION snowid.remake_sequence(regclass, name, text) IS
+    'makes the sequence of an identity column an ordinary one that the column owns or, if a kind of identity is given, the other way round';
+
+CREATE FUNCTION snowid.migrate_column(
+    target regclass, column_name name, shard_id integer, epoch timestamptz DEFAULT NULL
+) RETURNS text
+    LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp SET row_security = off
+    -- What decides how PostgreSQL shows an expression
+    SET timezone = 'UTC' SET datestyle = 'ISO' SET intervalstyle = 'postgres' SET extra_float_digits = 1
+    SET standard_conforming_strings = on SET quote_all_identifiers = off
+AS $migrate$
+#variable_conflict use_variable
+DECLARE
+    home CONSTANT text := (SELECT quote_ident(n.nspname) FROM pg_extension e
+        JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_snowid');
+    counted_from CONSTANT timestamptz := snowid.check_id_column(target, column_name, shard_id, epoch);
+    -- As PostgreSQL shows it
+    wanted CONSTANT text := format('%s.next_id(%s%s)', home, shard_id,
+        ', ' || quote_literal(epoch) || '::timestamp with time zone');
+    mark CONSTANT text := 'migrated by pg_snowid from '; -- see snowid.migrated_columns
+    binding text;
+    was record;
+    heir record;
+    top bigint;
+    top_at text;
+    memory record;
+BEGIN
+    -- Refuses an epoch that has ended.
+    EXECUTE format('SELECT %s.make_id(clock_timestamp(), $1, 0, $2)', home) USING shard_id, counted_from;
+    -- The partitions and children too
+    EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', target);
+    SELECT a.attidentity, a.attgenerated, pg_get_expr(d.adbin, d.adrelid) AS expression,
+           col_description(target, a.attnum) AS remark INTO was
+      FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+     WHERE a.attrelid = target AND a.attname = column_name;
+    IF was.expression = wanted THEN
+        RAISE NOTICE 'column "%" of table % has the default % already', column_name, target, wanted;
+        RETURN wanted;
+    ELSIF was.attgenerated <> '' THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_table_definition',
+            MESSAGE = format('column "%s" of table %s is a generated column', column_name, target),
+            HINT = format('Use ALTER TABLE %s ALTER COLUMN %I DROP EXPRESSION first.', target, column_name);
+    END IF;
+
+    SELECT obj_description(p.oid, 'pg_proc') INTO binding
+      FROM pg_proc p JOIN pg_class c ON c.relnamespace = p.pronamespace
+     WHERE c.oid = target AND obj_description(p.oid, 'pg_proc') LIKE 'bound by pg_snowid to epoch %' LIMIT 1;
+    IF epoch IS NULL AND binding NOT LIKE '%epoch default%' THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+            MESSAGE = format('the schema of table %s has an epoch of its own', target),
+            DETAIL = format('It is %s.', binding),
+            HINT = 'Pass that epoch or, if the default one is meant, ''2011-01-01+00''.';
+    END IF;
+
+    -- ALTER TABLE will give them all one default, and so will its undoing.
+    WITH RECURSIVE heirs AS (
+        SELECT h.inhrelid FROM pg_inherits h WHERE h.inhparent = target
+        UNION SELECT h.inhrelid FROM heirs JOIN pg_inherits h ON h.inhparent = heirs.inhrelid
+    )
+    SELECT a.attrelid::regclass AS name, pg_get_expr(d.adbin, d.adrelid) AS expression INTO heir
+      FROM heirs JOIN pg_attribute a ON a.attrelid = heirs.inhrelid AND a.attname = column_name
+      LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+     WHERE pg_get_expr(d.adbin, d.adrelid) IS DISTINCT FROM was.expression LIMIT 1;
+    IF found THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = format('defaults of column "%s" differ within table %s', column_name, target),
+            DETAIL = format('The default is %s, that of %s is %s.',
+                coalesce(was.expression, 'none'), heir.name, coalesce(heir.expression, 'none')),
+            HINT = 'Give the partitions and children the default of the table first.';
+    END IF;
+
+    -- The next ID comes after the last of the greatest one's millisecond.
+    EXECUTE format('SELECT max(%I) FROM %s', column_name, target) INTO top;
+    BEGIN
+        PERFORM snowid.advance((top >> 23 << 23) | (shard_id << 10) | 1023, counted_from) WHERE top >= 0;
+    EXCEPTION WHEN invalid_parameter_value OR sequence_generator_limit_exceeded THEN
+        EXECUTE format('SELECT to_char(%s.id_timestamp($1, $2), $3)', home)
+           INTO top_at USING top, counted_from, 'YYYY-MM-DD HH24:MI:SS.MS+00';
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = format('new IDs would not be greater than those in column "%s" of table %s', column_name, target),
+            DETAIL = format('The greatest is %s, which is an ID of %s; the clock says %s.',
+                top, top_at, to_char(clock_timestamp(), 'YYYY-MM-DD HH24:MI:SS.MS+00')),
+            HINT = 'If they count from another epoch, pass it. An earlier epoch makes greater IDs.';
+    END;
+
+    SELECT m.migrated_from, m.remark INTO memory FROM snowid.migrated_columns m
+     WHERE m.table_name = target AND m.column_name = column_name;
+    IF NOT found THEN
+        memory.remark := was.remark;
+    END IF;
+    IF memory.migrated_from IS NULL OR starts_with(was.expression, home || '.next_id(') IS NOT TRUE THEN
+        memory.migrated_from := CASE
+            WHEN was.attidentity = 'a' THEN 'identity always'
+            WHEN was.attidentity = 'd' THEN 'identity by default'
+            WHEN was.expression IS NULL THEN 'no default'
+            WHEN was.expression = format('nextval(%L::regclass)', pg_get_serial_sequence(target::text, column_name))
+            THEN 'its sequence'
+            ELSE 'default ' || was.expression END;
+    END IF;
+    IF was.attidentity <> '' THEN
+        PERFORM snowid.remake_sequence(target, column_name, NULL);
+    END IF;
+    EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s', target, column_name, wanted);
+    EXECUTE format('COMMENT ON COLUMN %s.%I IS %L', target, column_name,
+        concat_ws(E'\n', memory.remark, mark || memory.migrated_from));
+    RETURN wanted;
+END
+$migrate$;
+COMMENT ON FUNCTION snowid.migrate_column(regclass, name, integer, timestamptz) IS
+    'makes next_id the default of a bigint column, after checking that new IDs will be greater than those it has, and returns it';
+
+CREATE FUNCTION snowid.revert_column(target regclass, column_name name) RETURNS text
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+AS $revert$
+#variable_conflict use_variable
+DECLARE
+    alter_column CONSTANT text := format('ALTER TABLE %s ALTER COLUMN %I ', target, column_name);
+    memory record;
+    sequence text;
+    expression text;
+BEGIN
+    EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', target);
+    SELECT m.migrated_from, m.remark INTO memory FROM snowid.migrated_columns m
+     WHERE m.table_name = target AND m.column_name = column_name;
+    IF NOT found THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = format('nothing is known of what column "%s" of table %s was before', column_name, target),
+            DETAIL = 'snowid.migrate_column writes that into the column''s comment.',
+            HINT = format('Use %sSET DEFAULT.', alter_column);
+    END IF;
+    sequence := pg_get_serial_sequence(target::text, column_name);
+    IF sequence IS NULL AND memory.migrated_from IN ('its sequence', 'identity always', 'identity by default') THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = format('the sequence of column "%s" of table %s is gone', column_name, target),
+            DETAIL = format('What the column had before is: %s.', memory.migrated_from),
+            HINT = format('Make one that is OWNED BY %s.%I and has the value to go on from.', target, column_name);
+    END IF;
+    expression := CASE memory.migrated_from
+        WHEN 'its sequence' THEN format('nextval(%L::regclass)', sequence)
+        ELSE substring(memory.migrated_from FROM '^default (.*)$') END;
+    IF expression IS NULL THEN
+        EXECUTE alter_column || 'DROP DEFAULT';
+    ELSE
+        -- The table's owner can write what whoever calls this executes, and to parse an expression is to
+        -- execute parts of it: '{1}'::a_domain[] has its domain checked.
+        PERFORM snowid.check_expression(expression);
+        PERFORM snowid.execute_as((SELECT c.relowner FROM pg_class c WHERE c.oid = target),
+            format('%sSET DEFAULT (%s)', alter_column, expression));
+    END IF;
+    IF memory.migrated_from IN ('identity always', 'identity by default') THEN
+        PERFORM snowid.remake_sequence(target, column_name, upper(substr(memory.migrated_from, 10)));
+    END IF;
+    EXECUTE format('COMMENT ON COLUMN %s.%I IS %L', target, column_name, memory.remark);
+    RETURN memory.migrated_from;
+END
+$revert$;
+COMMENT ON FUNCTION snowid.revert_column(regclass, name) IS
+    'undoes snowid.migrate_column: the column has the default or the identity it had before, and the sequence goes on where it was';

@@ -1,0 +1,149 @@
+//! Drawing from native sequences so that no value repeats: what is given out is on disk before.
+//!
+//! nextval draws up to 32 values after its last WAL record, and leaves the flush of that record to
+//! the commit. Whoever was told a value earlier may see it again after a crash. Here the record that
+//! covers a value is flushed, once for 32 values, before the value is returned. It is the last one
+//! that changed the page, or an earlier one: a page that was read back from disk is on disk anyway.
+//!
+//! A block is claimed in one step, by a WAL record of the whole page: a nextval that comes after it
+//! writes one of its own.
+#![allow(unsafe_code)]
+
+pub mod page;
+
+use crate::durable;
+use crate::error::Error;
+use crate::relation_name::RelationName;
+use page::{Log, Page};
+use pgrx::pg_sys::{self, ffi::pg_guard_ffi_boundary};
+use snowid_core::block::{Block, Sequence};
+use std::ffi::{CStr, c_char};
+
+/// What [`durable::wait`] says it waits for.
+const WHAT: &str = "ticket";
+
+/// Draws a value. To be called under a guard.
+pub fn next(oid: pg_sys::Oid) -> Result<i64, Error> {
+    // SAFETY: called in a transaction, under a guard. The lock is nextval's own, and is kept as
+    // nextval keeps it.
+    unsafe {
+        let relation = open(oid, c"next_ticket()")?;
+        let value = pg_guard_ffi_boundary(|| nextval_internal(oid, false));
+        let lsn = page::lsn_of(relation);
+        pg_sys::relation_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
+        durable::wait(lsn, WHAT)?;
+        Ok(value)
+    }
+}
+
+/// Draws `count` values that follow each other. To be called under a guard.
+pub fn block(oid: pg_sys::Oid, count: u32) -> Result<Block, Error> {
+    // SAFETY: as above.
+    unsafe {
+        let relation = open(oid, c"next_tickets()")?;
+        let drawn = if count == 0 { Ok((Block::EMPTY, 0)) } else { claim(relation, count) };
+        pg_sys::relation_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
+        let (block, lsn) = drawn?;
+        durable::wait(lsn, WHAT)?;
+        Ok(block)
+    }
+}
+
+/// Claims a block; returns it, and the WAL position that has to be flushed for it.
+///
+/// # Safety
+/// To be called in a transaction, under a guard; the sequence is open and locked.
+unsafe fn claim(relation: pg_sys::Relation, count: u32) -> Result<(Block, u64), Error> {
+    // SAFETY: as the caller says.
+    unsafe {
+        let oid = (*relation).rd_id;
+        // Before the page's lock, since it reads the catalog.
+        let rules = rules(oid)?;
+        let mut page = Page::lock(relation, Log::Whole)
+            .ok_or(Error::SequenceDamaged { sequence: RelationName(oid) })?;
+        let sequence = Sequence {
+            last_value: page.last_value(),
+            is_called: page.is_called(),
+            increment: rules.increment,
+            min: rules.min,
+            max: rules.max,
+        };
+        let claimed = sequence.claim(count).map(|(block, last)| {
+            page.set_drawn(last);
+            (block, page.write())
+        });
+        page.release();
+        claimed.map_err(|left| Error::SequenceAtEnd { sequence: RelationName(oid), count, left })
+    }
+}
+
+/// Opens a sequence for `function`, after the checks that nextval makes, and ours. What is open when
+/// one of them fails is closed by PostgreSQL's clean-up after the error.
+///
+/// # Safety
+/// To be called in a transaction, under a guard.
+unsafe fn open(oid: pg_sys::Oid, function: &CStr) -> Result<pg_sys::Relation, Error> {
+    // SAFETY: as the caller says.
+    unsafe {
+        let lock = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
+        let relation = pg_sys::relation_open(oid, lock);
+        let form = (*relation).rd_rel;
+        let sequence = RelationName(oid);
+        if (*form).relkind as u8 != pg_sys::RELKIND_SEQUENCE {
+            return Err(Error::NotASequence { relation: sequence });
+        }
+        let right = (pg_sys::ACL_USAGE | pg_sys::ACL_UPDATE) as pg_sys::AclMode;
+        let access = pg_sys::pg_class_aclcheck(oid, pg_sys::GetUserId(), right);
+        if access != pg_sys::AclResult::ACLCHECK_OK {
+            let name: *const c_char = (*form).relname.data.as_ptr();
+            pg_sys::aclcheck_error(access, pg_sys::ObjectType::OBJECT_SEQUENCE, name);
+        }
+        if !(*relation).rd_islocaltemp {
+            pg_sys::PreventCommandIfReadOnly(function.as_ptr());
+        }
+        pg_sys::PreventCommandIfParallelMode(function.as_ptr());
+        if (*form).relpersistence as u8 == pg_sys::RELPERSISTENCE_UNLOGGED {
+            return Err(Error::SequenceUnlogged { sequence });
+        }
+        if rules(oid)?.cycles {
+            return Err(Error::SequenceCycles { sequence });
+        }
+        Ok(relation)
+    }
+}
+
+/// A sequence's row in `pg_sequence`, the same in 15 to 18.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Rules {
+    oid: pg_sys::Oid,
+    type_oid: pg_sys::Oid,
+    start: i64,
+    increment: i64,
+    max: i64,
+    min: i64,
+    cache: i64,
+    cycles: bool,
+}
+
+/// # Safety
+/// To be called in a transaction, under a guard; the sequence is locked.
+unsafe fn rules(oid: pg_sys::Oid) -> Result<Rules, Error> {
+    // SAFETY: as the caller says; the row is held while it is read, and has no NULL.
+    unsafe {
+        let key = pg_sys::Datum::from(oid);
+        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::SEQRELID as i32, key);
+        if row.is_null() {
+            return Err(Error::SequenceDamaged { sequence: RelationName(oid) });
+        }
+        let header = (*row).t_data;
+        let rules = *header.cast::<u8>().add(usize::from((*header).t_hoff)).cast::<Rules>();
+        pg_sys::ReleaseSysCache(row);
+        Ok(rules)
+    }
+}
+
+unsafe extern "C-unwind" {
+    /// nextval, of `commands/sequence.h`.
+    fn nextval_internal(oid: pg_sys::Oid, check_permissions: bool) -> i64;
+}
