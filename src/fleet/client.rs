@@ -242,9 +242,8 @@ impl Answer {
             return Ok(self.body);
         }
         let message = first_line(self.message());
-        let failure = Failure(
-            format!("{endpoint}: HTTP status {} {message}", self.status).trim_end().into(),
-        );
+        let failure =
+            Failure(format!("{endpoint}: HTTP status {} {message}", self.status).trim_end().into());
         // What etcd finds wrong with the request is wrong everywhere. It gives a code with it; a proxy
         // or a server that is no etcd doesn't.
         let is_final = (400..500).contains(&self.status) && self.body.get("code").is_some();

@@ -11,6 +11,7 @@ use snowid_core::layout::{twitter_node, twitter_parts};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::time::UNIX_EPOCH;
 
 /// In the data directory, which is a server's working directory.
 const NAME: &str = "pg_snowid.lease";
@@ -22,9 +23,10 @@ pub struct File {
     prefix: String,
     name: String,
     pub instance: String,
-    /// The file's own device and inode.
+    /// The file's own device and inode; and when it was made, as inodes are used again.
     device: u64,
     inode: u64,
+    born_ns: u64,
     data_directory: String,
     machine_id: String,
     system_identifier: u64,
@@ -64,7 +66,8 @@ impl File {
         let file = fs::File::open(NAME).ok()?;
         let place = file.metadata().ok()?;
         let content: Self = serde_json::from_reader(file).ok()?;
-        let in_place = (content.device, content.inode) == (place.dev(), place.ino());
+        let in_place = (content.device, content.inode, content.born_ns)
+            == (place.dev(), place.ino(), born_ns(&place));
         (in_place && content.held.is_none_or(|held| held.is_sound())).then_some(content)
     }
 
@@ -89,6 +92,7 @@ impl File {
             instance: identity.instance.clone(),
             device: place.dev(),
             inode: place.ino(),
+            born_ns: born_ns(&place),
             data_directory: identity.data_directory.clone(),
             machine_id: identity.machine.clone(),
             system_identifier: identity.system_identifier,
@@ -105,6 +109,12 @@ impl File {
         remove_if_there(NAME)?;
         sync_directory()
     }
+}
+
+/// When a file was made, in ns since 1970; 0 where the file system doesn't know.
+fn born_ns(place: &fs::Metadata) -> u64 {
+    let born = place.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    born.map_or(0, |since| since.as_nanos() as u64)
 }
 
 fn remove_if_there(name: &str) -> io::Result<()> {

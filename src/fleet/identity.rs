@@ -39,7 +39,7 @@ impl Identity {
             prefix: settings::etcd().prefix,
             name: node_name(),
             instance: random_token()?,
-            host: line("/proc/sys/kernel/hostname"),
+            host: host_name(),
             port,
             data_directory: directory.into_owned(),
             system_identifier,
@@ -83,6 +83,15 @@ pub fn node_name() -> String {
         let port = pg_sys::PostPortNumber;
         format!("{}-{port}", pg_sys::GetSystemIdentifier())
     }
+}
+
+/// The machine's name, for messages.
+fn host_name() -> String {
+    let mut name = [0u8; 256];
+    // SAFETY: a buffer of that length, whose last byte stays 0.
+    unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    let end = name.iter().position(|&byte| byte == 0).unwrap_or(0);
+    String::from_utf8_lossy(&name[..end]).into_owned()
 }
 
 /// 128 random bits.
