@@ -120,7 +120,6 @@ fn the_pair_abandoned_longest_ago_goes_first_and_a_released_one_before_it() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "takes minutes there, and there is no unsafe code to look at")]
 fn the_1025th_server_is_refused() {
     let mut fleet = Fleet::default();
     for node in 0..=TWITTER.node_max() {
@@ -269,7 +268,6 @@ impl World {
 proptest! {
     /// Of one pair the spans of two holders never overlap.
     #[test]
-    #[cfg_attr(miri, ignore = "takes minutes there, and there is no unsafe code to look at")]
     fn holders_of_a_pair_issue_ids_of_disjoint_times(
         story in prop::collection::vec((0usize..3, 0u8..6, 0u8..3, -9_000i64..9_000), 1..200),
     ) {

@@ -277,7 +277,7 @@ sub claim_refused
 sub lease_worker
 {
 	my ($node) = @_;
-	my $says = qr/claimed datacenter|using datacenter|no worker ID|could not reach etcd|another live|worker IDs are|clock is behind the last time|clock differs/;
+	my $says = qr/claimed datacenter|using datacenter|.*\bworker IDs?\b|could not reach etcd|etcd key|another live|clock differs/;
 	return wait_until($node->name . "'s lease worker", sub {
 		my ($last) = reverse slurp_file($node->logfile) =~ /\[(\d+)\] (?:LOG|WARNING): +$says/g;
 		return $last && kill(0, $last) ? $last : undef;
