@@ -322,7 +322,8 @@ impl Error {
             Self::NoWorkerId if !shared::is_preloaded() => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "pg_snowid must be loaded via \"shared_preload_libraries\" to lease a worker ID",
-                "\"pg_snowid.etcd_endpoints\" is set: a background worker of the library claims the ID.",
+                "The setting \"pg_snowid.etcd_endpoints\" is not empty: a background worker of the library \
+                 claims the ID.",
                 "Add pg_snowid to \"shared_preload_libraries\" in postgresql.conf and restart the \
                  server, or call snowflake_id(datacenter_id, worker_id).",
             ),
@@ -359,7 +360,7 @@ impl Error {
             Self::NotLeased => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "this server's worker ID is not leased",
-                "\"pg_snowid.etcd_endpoints\" is not set.",
+                "The setting \"pg_snowid.etcd_endpoints\" is empty.",
                 "",
             ),
             Self::ReleaseUnconfirmed => {
