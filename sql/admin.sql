@@ -132,3 +132,10 @@ CREATE FUNCTION snowid.check_epoch(epoch timestamptz) RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_check_epoch';
 COMMENT ON FUNCTION snowid.check_epoch(timestamptz) IS
     'the epoch, or an error if it is infinite, no whole millisecond, or in the future';
+
+-- Looked up, since the schema can be renamed.
+CREATE FUNCTION snowid.home() RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN (SELECT quote_ident(n.nspname) FROM pg_catalog.pg_extension e
+        JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_snowid');
+COMMENT ON FUNCTION snowid.home() IS 'the schema of the public functions, quoted';

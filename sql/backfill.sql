@@ -8,8 +8,7 @@ CREATE FUNCTION snowid.check_id_column(
 AS $check$
 #variable_conflict use_variable
 DECLARE
-    home CONSTANT text := (SELECT quote_ident(n.nspname) FROM pg_extension e
-        JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_snowid');
+    home CONSTANT text := snowid.home();
     kind "char" := (SELECT c.relkind FROM pg_class c WHERE c.oid = target);
     type regtype;
 BEGIN
@@ -61,8 +60,7 @@ CREATE FUNCTION snowid.backfill_statements(
 AS $statements$
 #variable_conflict use_variable
 DECLARE
-    home CONSTANT text := (SELECT quote_ident(n.nspname) FROM pg_extension e
-        JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_snowid');
+    home CONSTANT text := snowid.home();
     type CONSTANT regtype := (SELECT a.atttypid FROM pg_attribute a WHERE a.attrelid = target
         AND a.attname = created_at_column AND a.attnum > 0 AND NOT a.attisdropped);
     -- What makes a timestamptz comparable with created_at, and created_at a timestamptz

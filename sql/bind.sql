@@ -11,8 +11,7 @@ CREATE FUNCTION snowid.bind_schema(
 AS $bind$
 #variable_conflict use_variable
 DECLARE
-    home CONSTANT text := (SELECT quote_ident(n.nspname) FROM pg_extension e
-        JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_snowid');
+    home CONSTANT text := snowid.home();
     target CONSTANT oid := (SELECT n.oid FROM pg_namespace n WHERE n.nspname = schema_name);
     mark CONSTANT text := 'bound by pg_snowid to ';
     binding CONSTANT text := mark || concat_ws(', ',

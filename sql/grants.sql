@@ -24,8 +24,8 @@ GRANT SELECT, UPDATE ON SEQUENCE snowid.high_water TO @extowner@;
 GRANT EXECUTE ON FUNCTION snowid.read_generators(), snowid.read_status(),
     snowid.partitions(regclass, text, timestamptz) TO pg_monitor;
 GRANT SELECT ON snowid.generators, snowid.status TO pg_monitor;
--- bind_schema runs it as its caller; it tells nothing that the caller doesn't know.
-GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz) TO PUBLIC;
+-- bind_schema runs them as its caller; they tell nothing that the caller doesn't know.
+GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz), snowid.home() TO PUBLIC;
 -- So do the functions for partitions these, with their caller's rights: what anyone can do in SQL.
 GRANT EXECUTE ON FUNCTION
     snowid.partition_bounds(regclass), snowid.bound_time(numeric, text, timestamptz),

@@ -86,8 +86,7 @@ CREATE FUNCTION snowid.migrate_column(
 AS $migrate$
 #variable_conflict use_variable
 DECLARE
-    home CONSTANT text := (SELECT quote_ident(n.nspname) FROM pg_extension e
-        JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_snowid');
+    home CONSTANT text := snowid.home();
     counted_from CONSTANT timestamptz := snowid.check_id_column(target, column_name, shard_id, epoch);
     -- As PostgreSQL shows it
     wanted CONSTANT text := format('%s.next_id(%s%s)', home, shard_id,
