@@ -134,15 +134,21 @@ pub fn step(
     Ok((claim, Word::new(ms, first + count - 1, ahead)))
 }
 
-/// The first sequence of a new millisecond. A full millisecond followed by the next starts at 0, so
-/// that the spread costs nothing at full rate.
+/// A run of sequences this many times as long as the spread's numbers is about as even under
+/// `id % n`, for `n` up to these, wherever it starts: no remainder is met an eighth more often.
+const EVEN_RUN: u32 = 8;
+
+/// The first sequence of a new millisecond. One that comes right after such a run starts at 0: the
+/// ids before a mixed start are lost, which a busy shard would wait for and has no need of.
 #[inline]
 fn start(last: Word, ms: UnixMs, rules: &Rules) -> u32 {
-    if last.sequence() == rules.sequence_max && last.ms() + 1 == ms {
+    let range = rules.spread + 1;
+    // The run itself may have had a mixed start.
+    let even = rules.spread + EVEN_RUN * range;
+    if last.ms() + 1 == ms && last.sequence() >= even.min(rules.sequence_max) {
         return 0;
     }
-    let range = u64::from(rules.spread) + 1;
-    (((mix(ms as u64) >> 32) * range) >> 32) as u32
+    (((mix(ms as u64) >> 32) * u64::from(range)) >> 32) as u32
 }
 
 /// The finalizer of MurmurHash3 (Appleby): every bit of the time flips half of the result's bits.

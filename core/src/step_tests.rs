@@ -98,6 +98,54 @@ fn spread_costs_nothing_at_full_rate() {
     assert!(counts[1..].iter().all(|&count| count == 1024));
 }
 
+/// How often each remainder of `n` is met where a shard draws `rate` ids in each of `ms` milliseconds,
+/// or what there is left of them.
+fn remainders(rules: Rules, rate: u32, ms: i64, n: usize) -> Vec<u32> {
+    let mut shard = Shard::new(rules);
+    let mut hits = vec![0u32; n];
+    for now in (0..ms).flat_map(|i| std::iter::repeat_n(T + i, rate as usize)) {
+        if let Ok(claim) = shard.try_draw(now, 1, None) {
+            hits[claim.first as usize % n] += 1;
+        }
+    }
+    hits
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "statistics: hours under Miri")]
+fn busy_shard_loses_no_ids_to_the_spread() {
+    let mut shard = Shard::new(RULES);
+    shard.try_draw(T, u32::MAX, None).unwrap();
+    for (i, used) in (1..).zip([576, 577, 800, 1000, 1023, 1024, 600]) {
+        assert_eq!(shard.try_draw(T + i, used, None).unwrap().first, 0, "{used}");
+    }
+    assert_eq!(shard.try_draw(T + 8, 10, None).unwrap().first, 0);
+    let starts: Vec<u32> =
+        (9..20).map(|i| shard.try_draw(T + i, 10, None).unwrap().first).collect();
+    assert!(starts.iter().any(|&first| first > 0), "a quiet one starts where it may: {starts:?}");
+    shard.try_draw(T + 20, u32::MAX, None).unwrap();
+    let starts: Vec<u32> = (11..22)
+        .map(|i| {
+            let first = shard.try_draw(T + 2 * i, u32::MAX, None).unwrap().first;
+            assert!(first <= 63);
+            first
+        })
+        .collect();
+    assert!(starts.iter().any(|&first| first > 0), "so does one after a pause: {starts:?}");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "statistics: hours under Miri")]
+fn busy_shard_stays_even_to_an_eighth() {
+    for rate in [130, 200, 300, 500, 570, 576, 580, 600, 639, 640, 700, 901, 1000, 1023] {
+        for n in [2, 3, 7, 8, 16, 32, 63, 64] {
+            let hits = remainders(RULES, rate, 300, n);
+            let (least, most) = (*hits.iter().min().unwrap(), *hits.iter().max().unwrap());
+            assert!(most * 8 <= least * 9 + 300, "{rate} a ms, modulo {n}: {least} to {most}");
+        }
+    }
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "statistics: hours under Miri")]
 fn spread_covers_every_remainder_evenly_at_any_regular_rate() {
