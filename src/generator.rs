@@ -55,7 +55,7 @@ impl Generator {
     /// handed from function to function in memory they doubled the instructions of a call.
     #[inline(always)]
     pub fn claim(&self, want: u32) -> Result<Claim, Error> {
-        match self.cell.draw(want, clock::unix_ms, None, &self.rules()) {
+        match self.cell.draw(want, clock::unix_ms, None, || self.rules()) {
             Ok(claim) => {
                 if claim.clock_regressed {
                     self.clock_regressed(claim.ms);
@@ -82,9 +82,11 @@ impl Generator {
             let mut own_ceiling = 0;
             loop {
                 let outwaited = wait.and_then(|wait| wait.outwaited(clock::monotonic_ns()));
-                let mut rules = self.rules();
-                rules.ceiling = rules.ceiling.max(own_ceiling).min(self.until);
-                match self.cell.draw(want, clock::unix_ms, outwaited, &rules) {
+                let rules = || {
+                    let rules = self.rules();
+                    Rules { ceiling: rules.ceiling.max(own_ceiling).min(self.until), ..rules }
+                };
+                match self.cell.draw(want, clock::unix_ms, outwaited, rules) {
                     Ok(claim) => {
                         if claim.clock_regressed {
                             self.note_clock_regression(claim.ms);
@@ -139,7 +141,7 @@ impl Generator {
             spread: settings::sequence_spread(),
             ahead_max: settings::max_clock_regression(),
             oldest: self.epoch.unix_ms(),
-            newest: self.newest(),
+            elapsed_max: self.layout.elapsed_max(),
             // The ceiling first: a floor that came with a later ceiling is no less right.
             ceiling: self.database.ceiling.load(Ordering::Acquire).min(self.until),
             floor: self.database.floor.load(Ordering::Relaxed),

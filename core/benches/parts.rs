@@ -17,7 +17,7 @@ fn main() {
         spread: 63,
         ahead_max: 60_000,
         oldest: 0,
-        newest: UnixMs::MAX,
+        elapsed_max: UnixMs::MAX as u64,
         floor: 0,
         ceiling: UnixMs::MAX,
     };
@@ -42,7 +42,7 @@ fn main() {
         }),
         ("draw", f64::MAX, &mut || {
             next = (next + 1) % cells.len();
-            let _ = black_box(cells[next].draw(1, unix_ms, None, black_box(&rules)));
+            let _ = black_box(cells[next].draw(1, unix_ms, None, || black_box(rules)));
         }),
     ];
     for _ in 0..200 {

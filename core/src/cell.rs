@@ -24,18 +24,20 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Claims up to `want` (at least 1) ids in one atomic step; see [`step`] for the arguments.
+    /// Claims up to `want` (at least 1) ids in one atomic step; see [`step`] for the arguments. The
+    /// rules are asked for after the clock, so that nothing of them has to outlive the call of it.
     #[inline(always)]
     pub fn draw(
         &self,
         want: u32,
         clock: impl Fn() -> UnixMs,
         outwaited: Option<UnixMs>,
-        rules: &Rules,
+        rules: impl Fn() -> Rules,
     ) -> Result<Claim, Refusal> {
         loop {
             let last = self.word.load(Ordering::Acquire);
-            let (claim, next) = step(Word(last), clock(), want, outwaited, rules)?;
+            let now = clock();
+            let (claim, next) = step(Word(last), now, want, outwaited, &rules())?;
             let swapped =
                 self.word.compare_exchange_weak(last, next.0, Ordering::AcqRel, Ordering::Relaxed);
             if swapped.is_ok() {

@@ -62,9 +62,9 @@ pub struct Rules {
     pub spread: u32,
     /// How many ms an id may stand ahead of the clock.
     pub ahead_max: i64,
-    /// The first and the last millisecond of the epoch.
+    /// The first millisecond of the epoch, and how many come after it.
     pub oldest: UnixMs,
-    pub newest: UnixMs,
+    pub elapsed_max: u64,
     /// Ids lie at or above the floor and below the ceiling, which are the database's (see `mark`).
     pub floor: UnixMs,
     pub ceiling: UnixMs,
@@ -119,19 +119,18 @@ pub fn step(
     if ahead && ms - now > rules.ahead_max {
         return Err(Refusal::TooFarAhead { ms, now });
     }
-    if ms < rules.oldest {
-        return Err(Refusal::BeforeEpoch);
-    }
-    if ms > rules.newest {
-        return Err(Refusal::Exhausted);
+    // One comparison for both ends.
+    if (ms - rules.oldest) as u64 > rules.elapsed_max {
+        return Err(if ms < rules.oldest { Refusal::BeforeEpoch } else { Refusal::Exhausted });
     }
     if ms >= rules.ceiling {
         return Err(Refusal::AtCeiling { ms });
     }
-    let count = want.min(rules.sequence_max - first + 1);
+    // In this form nothing is left of it where one id is wanted.
+    let further = (want - 1).min(rules.sequence_max - first);
     let clock_regressed = now < last.ms() && !last.ahead();
-    let claim = Claim { ms, first, count, clock_regressed };
-    Ok((claim, Word::new(ms, first + count - 1, ahead)))
+    let claim = Claim { ms, first, count: further + 1, clock_regressed };
+    Ok((claim, Word::new(ms, first + further, ahead)))
 }
 
 /// A run of sequences this many times as long as the spread's numbers is about as even under

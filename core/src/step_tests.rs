@@ -8,7 +8,7 @@ const RULES: Rules = Rules {
     spread: 63,
     ahead_max: 60_000,
     oldest: 0,
-    newest: T + 1_000_000_000_000,
+    elapsed_max: T as u64 + 1_000_000_000_000,
     floor: 0,
     ceiling: T + 1_000_000_000_000,
 };
@@ -281,7 +281,7 @@ fn suspended_machine_goes_on_at_the_clock() {
 
 #[test]
 fn epoch_ends_to_the_millisecond() {
-    let mut shard = Shard::new(Rules { oldest: T, newest: T + 1, ..NO_SPREAD });
+    let mut shard = Shard::new(Rules { oldest: T, elapsed_max: 1, ..NO_SPREAD });
     assert_eq!(shard.try_draw(T - 1, 1, None), Err(Refusal::BeforeEpoch));
     assert_eq!(shard.last, Word::default());
     assert!(shard.try_draw(T, 1, None).is_ok());

@@ -16,7 +16,7 @@ const RULES: Rules = Rules {
     spread: 0,
     ahead_max: 100,
     oldest: 0,
-    newest: T + 1000,
+    elapsed_max: T as u64 + 1000,
     floor: 0,
     ceiling: T + 1000,
 };
@@ -29,8 +29,8 @@ fn clock_at(clock: &AtomicU64) -> impl Fn() -> i64 + '_ {
 fn draw(cell: &Cell, clock: &AtomicU64, draws: u32, want: u32) -> Vec<(i64, u32)> {
     let mut ids = Vec::new();
     for _ in 0..draws {
-        let claim = match cell.draw(want, clock_at(clock), None, &RULES) {
-            Err(Refusal::Full { ms }) => cell.draw(want, clock_at(clock), Some(ms), &RULES),
+        let claim = match cell.draw(want, clock_at(clock), None, || RULES) {
+            Err(Refusal::Full { ms }) => cell.draw(want, clock_at(clock), Some(ms), || RULES),
             other => other,
         };
         // A second caller may have filled the next millisecond meanwhile: that caller waits again.
@@ -122,9 +122,9 @@ fn ids_after_an_advance_are_greater_than_it() {
         let cell = Arc::new(Cell::default());
         let other = cell.clone();
         let advance = thread::spawn(move || other.advance(T + 2, 1, T));
-        let early = cell.draw(1, || T, None, &RULES);
+        let early = cell.draw(1, || T, None, || RULES);
         advance.join().unwrap();
-        let late = cell.draw(1, || T + 2, Some(T + 2), &RULES).unwrap();
+        let late = cell.draw(1, || T + 2, Some(T + 2), || RULES).unwrap();
         assert!(late.ms == T + 3, "{late:?}");
         assert!(early.map_or(true, |claim| claim.ms < late.ms));
         assert_eq!(cell.last().ms(), T + 3);
