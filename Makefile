@@ -16,7 +16,7 @@ demo-stop: ## stop the demo's server and remove it
 test: ## run all tests; PG=17 or PG=18 runs the servers' tests on that major
 	@scripts/test $(PG)
 
-bench: ## measure against what a server brings (9 minutes); QUICK=1 only sees that it works
+bench: ## measure against what a server brings (11 minutes); QUICK=1 only sees that it works
 	@scripts/bench $(PG)
 
 lint: ## check formatting, and that clippy has nothing to say

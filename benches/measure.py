@@ -199,7 +199,7 @@ def single_row_insert():
         table = re.sub(r"\W", "_", name)
         default = default and f"DEFAULT {default}"
         server.sql(f"CREATE TABLE bench.single_{table} (id {kind} PRIMARY KEY {default}, n integer)")
-    for name in rounds(12, 1, subjects):
+    for name in rounds(20, 1, subjects):
         table = re.sub(r"\W", "_", name)
         tps, _, latencies = server.pgbench(f"INSERT INTO bench.single_{table} (n) VALUES (1);", 8,
                                            2 if QUICK else 3, log=True)
