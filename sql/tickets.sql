@@ -189,6 +189,8 @@ DECLARE
     last_value bigint;
 BEGIN
     PERFORM snowid.check_tickets(name, start);
+    -- It changes nothing, and its lock lets no other cap or resize come between what follows.
+    EXECUTE format('ALTER SEQUENCE %s NO CYCLE', name);
     last := (pg_sequence_parameters(name)).maximum_value;
     -- Where it is capped others may have been resized, and give the tickets from there on.
     IF last + 1::numeric < start THEN

@@ -3,8 +3,8 @@
 # and comes back, still one of two and capped, and gives tickets beside one that is already one of three.
 # No ticket is given twice, and there is no moment without service.
 #
-# It would fail if a cap were lost in the crash, if a server could be resized without one, or if it went on
-# below the start.
+# It would fail if a cap were lost in the crash, if a server could be resized without one, if it went on
+# below the start, or if two who cap at once could raise a cap.
 
 use strict;
 use warnings;
@@ -60,6 +60,20 @@ $of{ $_ % 3 }++ for grep { $_ >= $start } keys %{ $ledger->{given} };
 cmp_ok($of{$_}, '>', 0, "$of{$_} above the start leave $_ divided by 3") for 0 .. 2;
 my @behind = grep { $_ >= $start } map { split /\n/ } $two->safe_psql('postgres', "SELECT next_ticket('orders') FROM generate_series(1, 10)");
 is(scalar(grep { $_ % 3 == 2 } @behind), 10, 'two gives every third');
+
+# --- Two cap at once, with different starts ---
+
+$three->safe_psql('postgres', "SELECT snowid.create_ticket_sequence('orders_too', 2, 1)");
+my $first = background($three, 'postgres');
+$first->query_safe("BEGIN; SELECT snowid.cap_ticket_sequence('orders_too', 1001)");
+my ($second) = start_together($three, ['postgres', "SELECT snowid.cap_ticket_sequence('orders_too', 2001)"]);
+ok( $three->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%2001%'"),
+	'the second waits for the first');
+$first->query_safe('COMMIT');
+$first->quit;
+$second->{run}->finish;
+like(slurp_file($second->{err}), qr/ERROR: +55000: ticket sequence public\.orders_too is capped below 1001\n/, 'and does not raise its cap');
+is($three->safe_psql('postgres', "SELECT last FROM snowid.sequences WHERE sequence = 'orders_too'::regclass"), 1000, 'which is still there');
 
 $_->stop('immediate') for $one, $two, $three;
 done_testing();
