@@ -112,7 +112,6 @@ fn remainders(rules: Rules, rate: u32, ms: i64, n: usize) -> Vec<u32> {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "statistics: hours under Miri")]
 fn busy_shard_loses_no_ids_to_the_spread() {
     let mut shard = Shard::new(RULES);
     shard.try_draw(T, u32::MAX, None).unwrap();
