@@ -1,63 +1,63 @@
 -- Reading ids. IMMUTABLE: the result depends on the arguments alone. All 64 bits are read as
 -- unsigned.
 
-CREATE FUNCTION id_timestamp(id bigint) RETURNS timestamptz
+CREATE FUNCTION @extschema@.id_timestamp(id bigint) RETURNS timestamptz
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_id_timestamp';
-COMMENT ON FUNCTION id_timestamp(bigint) IS 'when the ID was made, to the millisecond';
+COMMENT ON FUNCTION @extschema@.id_timestamp(bigint) IS 'when the ID was made, to the millisecond';
 
-CREATE FUNCTION id_timestamp(id bigint, epoch timestamptz) RETURNS timestamptz
+CREATE FUNCTION @extschema@.id_timestamp(id bigint, epoch timestamptz) RETURNS timestamptz
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_id_timestamp';
-COMMENT ON FUNCTION id_timestamp(bigint, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.id_timestamp(bigint, timestamptz) IS
     'when the ID, counted from the epoch given, was made, to the millisecond';
 
-CREATE FUNCTION id_shard(id bigint) RETURNS integer
+CREATE FUNCTION @extschema@.id_shard(id bigint) RETURNS integer
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_id_shard';
-COMMENT ON FUNCTION id_shard(bigint) IS 'the ID''s logical shard, 0 to 8191';
+COMMENT ON FUNCTION @extschema@.id_shard(bigint) IS 'the ID''s logical shard, 0 to 8191';
 
-CREATE FUNCTION id_sequence(id bigint) RETURNS integer
+CREATE FUNCTION @extschema@.id_sequence(id bigint) RETURNS integer
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_id_sequence';
-COMMENT ON FUNCTION id_sequence(bigint) IS
+COMMENT ON FUNCTION @extschema@.id_sequence(bigint) IS
     'the ID''s number within its millisecond and shard, 0 to 1023';
 
-CREATE FUNCTION decode_id(id bigint, OUT created_at timestamptz, OUT shard_id integer, OUT sequence integer)
+CREATE FUNCTION @extschema@.decode_id(id bigint, OUT created_at timestamptz, OUT shard_id integer, OUT sequence integer)
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_decode_id';
-COMMENT ON FUNCTION decode_id(bigint) IS 'the ID''s time, shard and sequence';
+COMMENT ON FUNCTION @extschema@.decode_id(bigint) IS 'the ID''s time, shard and sequence';
 
-CREATE FUNCTION decode_id(id bigint, epoch timestamptz, OUT created_at timestamptz, OUT shard_id integer, OUT sequence integer)
+CREATE FUNCTION @extschema@.decode_id(id bigint, epoch timestamptz, OUT created_at timestamptz, OUT shard_id integer, OUT sequence integer)
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_decode_id';
-COMMENT ON FUNCTION decode_id(bigint, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.decode_id(bigint, timestamptz) IS
     'the time, shard and sequence of an ID counted from the epoch given';
 
-CREATE FUNCTION snowflake_timestamp(id bigint) RETURNS timestamptz
+CREATE FUNCTION @extschema@.snowflake_timestamp(id bigint) RETURNS timestamptz
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_timestamp';
-COMMENT ON FUNCTION snowflake_timestamp(bigint) IS
+COMMENT ON FUNCTION @extschema@.snowflake_timestamp(bigint) IS
     'when the ID in Twitter''s layout was made, to the millisecond';
 
-CREATE FUNCTION snowflake_timestamp(id bigint, epoch timestamptz) RETURNS timestamptz
+CREATE FUNCTION @extschema@.snowflake_timestamp(id bigint, epoch timestamptz) RETURNS timestamptz
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_timestamp';
-COMMENT ON FUNCTION snowflake_timestamp(bigint, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.snowflake_timestamp(bigint, timestamptz) IS
     'when the ID in Twitter''s layout, counted from the epoch given, was made, to the millisecond';
 
-CREATE FUNCTION snowflake_datacenter(id bigint) RETURNS integer
+CREATE FUNCTION @extschema@.snowflake_datacenter(id bigint) RETURNS integer
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_datacenter';
-COMMENT ON FUNCTION snowflake_datacenter(bigint) IS
+COMMENT ON FUNCTION @extschema@.snowflake_datacenter(bigint) IS
     'the datacenter of an ID in Twitter''s layout, 0 to 31';
 
-CREATE FUNCTION snowflake_worker(id bigint) RETURNS integer
+CREATE FUNCTION @extschema@.snowflake_worker(id bigint) RETURNS integer
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_worker';
-COMMENT ON FUNCTION snowflake_worker(bigint) IS 'the worker of an ID in Twitter''s layout, 0 to 31';
+COMMENT ON FUNCTION @extschema@.snowflake_worker(bigint) IS 'the worker of an ID in Twitter''s layout, 0 to 31';
 
-CREATE FUNCTION snowflake_sequence(id bigint) RETURNS integer
+CREATE FUNCTION @extschema@.snowflake_sequence(id bigint) RETURNS integer
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_sequence';
-COMMENT ON FUNCTION snowflake_sequence(bigint) IS
+COMMENT ON FUNCTION @extschema@.snowflake_sequence(bigint) IS
     'the number within its millisecond and worker of an ID in Twitter''s layout, 0 to 4095';
 
-CREATE FUNCTION decode_snowflake(id bigint, OUT created_at timestamptz, OUT datacenter_id integer, OUT worker_id integer, OUT sequence integer)
+CREATE FUNCTION @extschema@.decode_snowflake(id bigint, OUT created_at timestamptz, OUT datacenter_id integer, OUT worker_id integer, OUT sequence integer)
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_decode_snowflake';
-COMMENT ON FUNCTION decode_snowflake(bigint) IS
+COMMENT ON FUNCTION @extschema@.decode_snowflake(bigint) IS
     'the time, datacenter, worker and sequence of an ID in Twitter''s layout';
 
-CREATE FUNCTION decode_snowflake(id bigint, epoch timestamptz, OUT created_at timestamptz, OUT datacenter_id integer, OUT worker_id integer, OUT sequence integer)
+CREATE FUNCTION @extschema@.decode_snowflake(id bigint, epoch timestamptz, OUT created_at timestamptz, OUT datacenter_id integer, OUT worker_id integer, OUT sequence integer)
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_decode_snowflake';
-COMMENT ON FUNCTION decode_snowflake(bigint, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.decode_snowflake(bigint, timestamptz) IS
     'the time, datacenter, worker and sequence of an ID in Twitter''s layout, counted from the epoch given';

@@ -1,54 +1,58 @@
 \echo Use "CREATE EXTENSION pg_snowid" to load this file. \quit
 
+-- The script runs with the rights of a superuser, and the schema that it is installed into may be another's:
+-- no name is looked up there. Public functions are written with their schema.
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 -- Generating ids. VOLATILE: each call gives another id. PARALLEL SAFE: the state is shared memory,
 -- which parallel workers see as any session does.
 
-CREATE FUNCTION next_id(shard_id integer) RETURNS bigint
+CREATE FUNCTION @extschema@.next_id(shard_id integer) RETURNS bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_next_id';
-COMMENT ON FUNCTION next_id(integer) IS
+COMMENT ON FUNCTION @extschema@.next_id(integer) IS
     'a new ID of a logical shard (0 to 8191): 41 bits of milliseconds since 2011-01-01 UTC, 13 of shard, 10 of sequence';
 
-CREATE FUNCTION next_id(shard_id integer, epoch timestamptz) RETURNS bigint
+CREATE FUNCTION @extschema@.next_id(shard_id integer, epoch timestamptz) RETURNS bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_next_id';
-COMMENT ON FUNCTION next_id(integer, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.next_id(integer, timestamptz) IS
     'a new ID of a logical shard (0 to 8191), in milliseconds since the epoch given';
 
-CREATE FUNCTION next_ids(shard_id integer, count integer) RETURNS SETOF bigint
+CREATE FUNCTION @extschema@.next_ids(shard_id integer, count integer) RETURNS SETOF bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_next_ids';
-COMMENT ON FUNCTION next_ids(integer, integer) IS
+COMMENT ON FUNCTION @extschema@.next_ids(integer, integer) IS
     'a block of new IDs of a logical shard (0 to 8191), in order; count is 0 to 10,000,000';
 
-CREATE FUNCTION next_ids(shard_id integer, count integer, epoch timestamptz) RETURNS SETOF bigint
+CREATE FUNCTION @extschema@.next_ids(shard_id integer, count integer, epoch timestamptz) RETURNS SETOF bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_next_ids';
-COMMENT ON FUNCTION next_ids(integer, integer, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.next_ids(integer, integer, timestamptz) IS
     'a block of new IDs of a logical shard (0 to 8191), in milliseconds since the epoch given';
 
-CREATE FUNCTION snowflake_id() RETURNS bigint
+CREATE FUNCTION @extschema@.snowflake_id() RETURNS bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_id';
-COMMENT ON FUNCTION snowflake_id() IS
+COMMENT ON FUNCTION @extschema@.snowflake_id() IS
     'a new ID in Twitter''s layout for this server''s datacenter and worker, by its settings or leased from etcd: 41 bits of milliseconds since 2010-11-04 01:42:54.657 UTC, 5 of datacenter, 5 of worker, 12 of sequence';
 
-CREATE FUNCTION snowflake_id(epoch timestamptz) RETURNS bigint
+CREATE FUNCTION @extschema@.snowflake_id(epoch timestamptz) RETURNS bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_id';
-COMMENT ON FUNCTION snowflake_id(timestamptz) IS
+COMMENT ON FUNCTION @extschema@.snowflake_id(timestamptz) IS
     'a new ID in Twitter''s layout for this server''s datacenter and worker, in milliseconds since the epoch given';
 
-CREATE FUNCTION snowflake_id(datacenter_id integer, worker_id integer) RETURNS bigint
+CREATE FUNCTION @extschema@.snowflake_id(datacenter_id integer, worker_id integer) RETURNS bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_id';
-COMMENT ON FUNCTION snowflake_id(integer, integer) IS
+COMMENT ON FUNCTION @extschema@.snowflake_id(integer, integer) IS
     'a new ID in Twitter''s layout for a datacenter and a worker (each 0 to 31)';
 
-CREATE FUNCTION snowflake_id(datacenter_id integer, worker_id integer, epoch timestamptz) RETURNS bigint
+CREATE FUNCTION @extschema@.snowflake_id(datacenter_id integer, worker_id integer, epoch timestamptz) RETURNS bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_id';
-COMMENT ON FUNCTION snowflake_id(integer, integer, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.snowflake_id(integer, integer, timestamptz) IS
     'a new ID in Twitter''s layout for a datacenter and a worker (each 0 to 31), in milliseconds since the epoch given';
 
-CREATE FUNCTION snowflake_ids(count integer) RETURNS SETOF bigint
+CREATE FUNCTION @extschema@.snowflake_ids(count integer) RETURNS SETOF bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_ids';
-COMMENT ON FUNCTION snowflake_ids(integer) IS
+COMMENT ON FUNCTION @extschema@.snowflake_ids(integer) IS
     'a block of new IDs in Twitter''s layout for this server''s datacenter and worker, in order; count is 0 to 10,000,000';
 
-CREATE FUNCTION snowflake_ids(count integer, epoch timestamptz) RETURNS SETOF bigint
+CREATE FUNCTION @extschema@.snowflake_ids(count integer, epoch timestamptz) RETURNS SETOF bigint
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_ids';
-COMMENT ON FUNCTION snowflake_ids(integer, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.snowflake_ids(integer, timestamptz) IS
     'a block of new IDs in Twitter''s layout for this server''s datacenter and worker, in milliseconds since the epoch given';

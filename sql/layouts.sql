@@ -120,49 +120,49 @@ COMMENT ON FUNCTION snowid.layout(text, timestamptz) IS
 
 -- With a row as the layout, IMMUTABLE: the result depends on the arguments alone.
 
-CREATE FUNCTION decode_as(layout snowid.layouts, id bigint, OUT created_at timestamptz, OUT fields jsonb)
+CREATE FUNCTION @extschema@.decode_as(layout snowid.layouts, id bigint, OUT created_at timestamptz, OUT fields jsonb)
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_decode_as';
-COMMENT ON FUNCTION decode_as(snowid.layouts, bigint) IS
+COMMENT ON FUNCTION @extschema@.decode_as(snowid.layouts, bigint) IS
     'the time and the fields of an ID in the layout that a row of snowid.layouts describes';
 
-CREATE FUNCTION make_as(layout snowid.layouts, created_at timestamptz, fields jsonb DEFAULT '{}') RETURNS bigint
+CREATE FUNCTION @extschema@.make_as(layout snowid.layouts, created_at timestamptz, fields jsonb DEFAULT '{}') RETURNS bigint
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_make_as';
-COMMENT ON FUNCTION make_as(snowid.layouts, timestamptz, jsonb) IS
+COMMENT ON FUNCTION @extschema@.make_as(snowid.layouts, timestamptz, jsonb) IS
     'the ID with this time (its unit) and these fields, 0 where not given, in the layout that a row of snowid.layouts describes';
 
-CREATE FUNCTION floor_as(layout snowid.layouts, created_at timestamptz) RETURNS bigint
+CREATE FUNCTION @extschema@.floor_as(layout snowid.layouts, created_at timestamptz) RETURNS bigint
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_floor_as';
-COMMENT ON FUNCTION floor_as(snowid.layouts, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.floor_as(snowid.layouts, timestamptz) IS
     'the least ID of the instant''s unit of time in the layout that a row of snowid.layouts describes; 0 before the epoch';
 
 -- With the name of the layout, STABLE: they read the table.
 
-CREATE FUNCTION decode_as(layout text, id bigint, OUT created_at timestamptz, OUT fields jsonb)
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE RETURN decode_as(snowid.layout(layout), id);
-COMMENT ON FUNCTION decode_as(text, bigint) IS
+CREATE FUNCTION @extschema@.decode_as(layout text, id bigint, OUT created_at timestamptz, OUT fields jsonb)
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE RETURN @extschema@.decode_as(snowid.layout(layout), id);
+COMMENT ON FUNCTION @extschema@.decode_as(text, bigint) IS
     'the time and the fields of an ID in a layout of the table snowid.layouts';
 
-CREATE FUNCTION decode_as(layout text, id bigint, epoch timestamptz, OUT created_at timestamptz, OUT fields jsonb)
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE RETURN decode_as(snowid.layout(layout, epoch), id);
-COMMENT ON FUNCTION decode_as(text, bigint, timestamptz) IS
+CREATE FUNCTION @extschema@.decode_as(layout text, id bigint, epoch timestamptz, OUT created_at timestamptz, OUT fields jsonb)
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE RETURN @extschema@.decode_as(snowid.layout(layout, epoch), id);
+COMMENT ON FUNCTION @extschema@.decode_as(text, bigint, timestamptz) IS
     'the time and the fields of an ID in a layout of the table snowid.layouts, counted from the epoch given';
 
-CREATE FUNCTION make_as(layout text, created_at timestamptz, fields jsonb DEFAULT '{}') RETURNS bigint
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE RETURN make_as(snowid.layout(layout), created_at, fields);
-COMMENT ON FUNCTION make_as(text, timestamptz, jsonb) IS
+CREATE FUNCTION @extschema@.make_as(layout text, created_at timestamptz, fields jsonb DEFAULT '{}') RETURNS bigint
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE RETURN @extschema@.make_as(snowid.layout(layout), created_at, fields);
+COMMENT ON FUNCTION @extschema@.make_as(text, timestamptz, jsonb) IS
     'the ID with this time (its unit) and these fields, 0 where not given, in a layout of the table snowid.layouts';
 
-CREATE FUNCTION make_as(layout text, created_at timestamptz, fields jsonb, epoch timestamptz) RETURNS bigint
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE RETURN make_as(snowid.layout(layout, epoch), created_at, fields);
-COMMENT ON FUNCTION make_as(text, timestamptz, jsonb, timestamptz) IS
+CREATE FUNCTION @extschema@.make_as(layout text, created_at timestamptz, fields jsonb, epoch timestamptz) RETURNS bigint
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE RETURN @extschema@.make_as(snowid.layout(layout, epoch), created_at, fields);
+COMMENT ON FUNCTION @extschema@.make_as(text, timestamptz, jsonb, timestamptz) IS
     'the ID with this time and these fields in a layout of the table snowid.layouts, counted from the epoch given';
 
-CREATE FUNCTION floor_as(layout text, created_at timestamptz) RETURNS bigint
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE RETURN floor_as(snowid.layout(layout), created_at);
-COMMENT ON FUNCTION floor_as(text, timestamptz) IS
+CREATE FUNCTION @extschema@.floor_as(layout text, created_at timestamptz) RETURNS bigint
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE RETURN @extschema@.floor_as(snowid.layout(layout), created_at);
+COMMENT ON FUNCTION @extschema@.floor_as(text, timestamptz) IS
     'the least ID of the instant''s unit of time in a layout of the table snowid.layouts; 0 before the epoch. Bounds of a range of time: id >= floor_as(layout, t1) AND id < floor_as(layout, t2)';
 
-CREATE FUNCTION floor_as(layout text, created_at timestamptz, epoch timestamptz) RETURNS bigint
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE RETURN floor_as(snowid.layout(layout, epoch), created_at);
-COMMENT ON FUNCTION floor_as(text, timestamptz, timestamptz) IS
+CREATE FUNCTION @extschema@.floor_as(layout text, created_at timestamptz, epoch timestamptz) RETURNS bigint
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE RETURN @extschema@.floor_as(snowid.layout(layout, epoch), created_at);
+COMMENT ON FUNCTION @extschema@.floor_as(text, timestamptz, timestamptz) IS
     'the least ID of the instant''s unit of time in a layout of the table snowid.layouts, counted from the epoch given';

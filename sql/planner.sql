@@ -8,10 +8,10 @@ CREATE FUNCTION snowid.planner_support(internal) RETURNS internal
 COMMENT ON FUNCTION snowid.planner_support(internal) IS
     'planner support of id_timestamp, snowflake_timestamp and the functions for plans';
 
-ALTER FUNCTION id_timestamp(bigint) SUPPORT snowid.planner_support LEAKPROOF;
-ALTER FUNCTION id_timestamp(bigint, timestamptz) SUPPORT snowid.planner_support;
-ALTER FUNCTION snowflake_timestamp(bigint) SUPPORT snowid.planner_support LEAKPROOF;
-ALTER FUNCTION snowflake_timestamp(bigint, timestamptz) SUPPORT snowid.planner_support;
+ALTER FUNCTION @extschema@.id_timestamp(bigint) SUPPORT snowid.planner_support LEAKPROOF;
+ALTER FUNCTION @extschema@.id_timestamp(bigint, timestamptz) SUPPORT snowid.planner_support;
+ALTER FUNCTION @extschema@.snowflake_timestamp(bigint) SUPPORT snowid.planner_support LEAKPROOF;
+ALTER FUNCTION @extschema@.snowflake_timestamp(bigint, timestamptz) SUPPORT snowid.planner_support;
 
 CREATE FUNCTION snowid.last_id_before(at timestamptz) RETURNS bigint
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF AS 'MODULE_PATHNAME', 'snowid_last_id_before';

@@ -4,14 +4,14 @@
 --
 -- PARALLEL UNSAFE where nextval is, or CREATE and ALTER are.
 
-CREATE FUNCTION next_ticket(name regclass) RETURNS bigint
+CREATE FUNCTION @extschema@.next_ticket(name regclass) RETURNS bigint
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'snowid_next_ticket';
-COMMENT ON FUNCTION next_ticket(regclass) IS
+COMMENT ON FUNCTION @extschema@.next_ticket(regclass) IS
     'the sequence''s next value, as nextval, on disk before it is returned: it does not repeat after a crash';
 
-CREATE FUNCTION next_tickets(name regclass, count integer) RETURNS SETOF bigint
+CREATE FUNCTION @extschema@.next_tickets(name regclass, count integer) RETURNS SETOF bigint
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'snowid_next_tickets';
-COMMENT ON FUNCTION next_tickets(regclass, integer) IS
+COMMENT ON FUNCTION @extschema@.next_tickets(regclass, integer) IS
     'a block of the sequence''s next values, which follow each other; count is 0 to 10,000,000';
 
 CREATE FUNCTION snowid.check_part(part_name text, part integer, parts integer) RETURNS void
