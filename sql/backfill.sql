@@ -8,7 +8,6 @@ CREATE FUNCTION snowid.check_id_column(
 AS $check$
 #variable_conflict use_variable
 DECLARE
-    home CONSTANT text := snowid.home();
     kind "char" := (SELECT c.relkind FROM pg_class c WHERE c.oid = target);
     type regtype;
 BEGIN
@@ -33,8 +32,8 @@ BEGIN
                 ELSE 'Add a bigint column for the IDs.' END;
     END IF;
     -- Refuses a shard out of range, and an epoch that has no IDs for now.
-    EXECUTE format('SELECT snowid.check_epoch(coalesce($1, %1$s.id_timestamp(0::bigint)))', home) INTO epoch USING epoch;
-    EXECUTE format('SELECT %s.make_id($1, $2, 0, $1)', home) USING epoch, shard_id;
+    epoch := snowid.check_epoch(coalesce(epoch, snowid.id_timestamp(0::bigint)));
+    PERFORM snowid.make_id(epoch, shard_id, 0, epoch);
     RETURN epoch;
 END
 $check$;
@@ -60,15 +59,14 @@ CREATE FUNCTION snowid.backfill_statements(
 AS $statements$
 #variable_conflict use_variable
 DECLARE
-    home CONSTANT text := snowid.home();
     type CONSTANT regtype := (SELECT a.atttypid FROM pg_attribute a WHERE a.attrelid = target
         AND a.attname = created_at_column AND a.attnum > 0 AND NOT a.attisdropped);
     -- What makes a timestamptz comparable with created_at, and created_at a timestamptz
     zone CONSTANT text := CASE type WHEN 'timestamptz'::regtype THEN '' ELSE ' AT TIME ZONE ''UTC''' END;
     instant CONSTANT text := format('(t.%I%s)', created_at_column,
         CASE type WHEN 'timestamptz'::regtype THEN '' ELSE '::timestamp' || zone END);
-    newest CONSTANT text := format(
-        'least($2, %s.id_timestamp(9223372036854775807, $1) + interval ''999 microseconds'')', home);
+    newest CONSTANT text :=
+        'least($2, snowid.id_timestamp(9223372036854775807, $1) + interval ''999 microseconds'')';
     -- Rows of one created_at follow each other by the primary key, or else as they lie in the table.
     ties CONSTANT text := (SELECT string_agg(format('t.%I, ', a.attname), '' ORDER BY k.n)
         FROM pg_index i CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS k (attnum, n)
@@ -112,9 +110,9 @@ BEGIN
     hold := oldest || 'FOR UPDATE';
     pick := format($$
         SELECT array_agg(r.part) AS parts, array_agg(r.spot) AS spots,
-               array_agg(%1$s.id_floor(r.at, $1) >> 13) AS floors, min(r.at) AS first, max(r.at) AS last,
-               (%1$s.id_floor(%2$s, $1) >> 13) + 1023 AS ceiling
-          FROM (%3$s) AS r $$, home, newest, oldest);
+               array_agg(snowid.id_floor(r.at, $1) >> 13) AS floors, min(r.at) AS first, max(r.at) AS last,
+               (snowid.id_floor(%1$s, $1) >> 13) + 1023 AS ceiling
+          FROM (%2$s) AS r $$, newest, oldest);
 
     -- $1 to $6 what pick returns, $7 shard, $8 the last number given, $9 how many taken IDs to look at
     fill := format($$
@@ -122,10 +120,10 @@ BEGIN
             SELECT r.part, r.spot, r.ord, greatest(r.floor, $8 + 1) AS number
               FROM unnest($1, $2, $3) WITH ORDINALITY AS r (part, spot, floor, ord)
         ), taken AS MATERIALIZED (
-            SELECT DISTINCT t.%3$I AS id FROM %2$s AS t
-             WHERE t.%3$I >= (SELECT min(d.number) >> 10 << 23 FROM todo d)
-               AND t.%3$I <= (SELECT (least(max(d.number) + count(*) + $9, $6) >> 10 << 23) | 8388607 FROM todo d)
-               AND %1$s.id_shard(t.%3$I) = $7
+            SELECT DISTINCT t.%2$I AS id FROM %1$s AS t
+             WHERE t.%2$I >= (SELECT min(d.number) >> 10 << 23 FROM todo d)
+               AND t.%2$I <= (SELECT (least(max(d.number) + count(*) + $9, $6) >> 10 << 23) | 8388607 FROM todo d)
+               AND snowid.id_shard(t.%2$I) = $7
              ORDER BY 1 LIMIT $9
         ), seen AS ( -- past the last number looked at nothing is known
             SELECT count(*) = $9 AS in_part, CASE WHEN count(*) < $9 THEN $6
@@ -143,17 +141,17 @@ BEGIN
             SELECT l.ord, l.place + count(*) FILTER (WHERE l.ord IS NULL) OVER (ORDER BY l.place, l.ord) AS number
               FROM lined_up l
         ), filled AS (
-            UPDATE %2$s AS t SET %3$I = (g.number >> 10 << 23) | ($7::bigint << 10) | (g.number & 1023)
+            UPDATE %1$s AS t SET %2$I = (g.number >> 10 << 23) | ($7::bigint << 10) | (g.number & 1023)
               FROM given g JOIN todo d ON d.ord = g.ord
              WHERE g.number <= (SELECT s.number FROM seen s) AND t.tableoid = d.part AND t.ctid = d.spot
                -- which pick has found already: for pruning and indexes
-               AND t.%3$I IS NULL AND t.%4$I >= $4%5$s AND t.%4$I <= $5%5$s
-            RETURNING g.number, t.%3$I AS id, %6$s AS at
+               AND t.%2$I IS NULL AND t.%3$I >= $4%4$s AND t.%3$I <= $5%4$s
+            RETURNING g.number, t.%2$I AS id, %5$s AS at
         )
         SELECT count(*) AS count, max(f.number) AS number, max(f.id) AS id, max(f.at) AS at,
                (SELECT s.in_part FROM seen s) AS in_part
           FROM filled f $$,
-        home, target, id_column, created_at_column, zone, instant);
+        target, id_column, created_at_column, zone, instant);
 END
 $statements$;
 COMMENT ON FUNCTION snowid.backfill_statements(regclass, name, name) IS
@@ -169,10 +167,10 @@ CREATE PROCEDURE snowid.backfill(
 AS $backfill$
 #variable_conflict use_variable
 DECLARE
-    run record;         -- the statements
-    rows record;        -- picked, in order
-    batch record;       -- what became of them
-    still record;       -- rows without an ID
+    run pg_catalog.record;      -- the statements
+    rows pg_catalog.record;     -- picked, in order
+    batch pg_catalog.record;    -- what became of them
+    still pg_catalog.record;    -- rows without an ID
     since pg_catalog.timestamptz;
     before pg_catalog.timestamptz;
     last bigint;

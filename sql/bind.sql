@@ -42,7 +42,7 @@ BEGIN
     END IF;
     PERFORM snowid.check_epoch(epoch);
     -- Refuses a shard out of range; any instant serves.
-    EXECUTE format('SELECT %s.make_id(%L::timestamptz, $1)', home, '2020-01-01 00:00:00+00') USING shard_id;
+    PERFORM snowid.make_id('2020-01-01 00:00:00+00', shard_id, 0, '2020-01-01 00:00:00+00');
 
     SELECT obj_description(p.oid, 'pg_proc') INTO other FROM pg_proc p
      WHERE p.pronamespace = target AND obj_description(p.oid, 'pg_proc') LIKE mark || '%'

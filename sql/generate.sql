@@ -1,9 +1,3 @@
-\echo Use "CREATE EXTENSION pg_snowid" to load this file. \quit
-
--- The script runs with the rights of a superuser, and the schema that it is installed into may be another's:
--- no name is looked up there. Public functions are written with their schema.
-SET LOCAL search_path = pg_catalog, pg_temp;
-
 -- Generating ids. VOLATILE: each call gives another id. PARALLEL SAFE: the state is shared memory,
 -- which parallel workers see as any session does.
 

@@ -1,31 +1,49 @@
 -- Who may do what in the schema snowid.
 
 REVOKE ALL ON ALL ROUTINES IN SCHEMA snowid FROM PUBLIC;
--- Not accept_clock and release_worker: clock and worker are the whole server's, for superusers only.
-GRANT EXECUTE ON FUNCTION
-    snowid.bind_schema(text, timestamptz, integer, boolean),
-    snowid.create_partitions(regclass, interval, interval, timestamptz, text, timestamptz),
-    snowid.drop_partitions(regclass, interval, boolean, text, timestamptz),
-    snowid.partitions(regclass, text, timestamptz),
-    snowid.advance(bigint), snowid.advance(bigint, timestamptz),
-    snowid.advance_snowflake(bigint), snowid.advance_snowflake(bigint, timestamptz),
-    snowid.migrate_column(regclass, name, integer, timestamptz), snowid.revert_column(regclass, name),
-    snowid.read_generators(), snowid.read_status() TO @extowner@ WITH GRANT OPTION;
-GRANT EXECUTE ON PROCEDURE
-    snowid.backfill(regclass, name, name, integer, integer, timestamptz) TO @extowner@ WITH GRANT OPTION;
-GRANT EXECUTE ON FUNCTION
-    snowid.create_ticket_sequence(text, integer, integer, bigint),
-    snowid.create_range_sequence(text, integer, integer, bigint, bigint),
-    snowid.cap_ticket_sequence(regclass, bigint),
-    snowid.resize_ticket_sequence(regclass, integer, integer, bigint) TO @extowner@ WITH GRANT OPTION;
-GRANT SELECT ON snowid.generators, snowid.status TO @extowner@ WITH GRANT OPTION;
--- So that its pg_dump can read the mark, and its pg_restore set it.
-GRANT SELECT, UPDATE ON SEQUENCE snowid.high_water TO @extowner@;
+
+-- Who created the extension administers it, and grants that on. The role is looked up: its name may have any character.
+DO $owner$
+DECLARE
+    owner CONSTANT text := (SELECT pg_get_userbyid(e.extowner) FROM pg_extension e WHERE e.extname = 'pg_snowid');
+    objects text;
+BEGIN
+    -- Not accept_clock and release_worker: clock and worker are the whole server's, for superusers only.
+    FOREACH objects IN ARRAY ARRAY[
+        'EXECUTE ON FUNCTION snowid.bind_schema(text, timestamptz, integer, boolean)',
+        'EXECUTE ON FUNCTION snowid.create_partitions(regclass, interval, interval, timestamptz, text, timestamptz)',
+        'EXECUTE ON FUNCTION snowid.drop_partitions(regclass, interval, boolean, text, timestamptz)',
+        'EXECUTE ON FUNCTION snowid.partitions(regclass, text, timestamptz)',
+        'EXECUTE ON FUNCTION snowid.advance(bigint), snowid.advance(bigint, timestamptz)',
+        'EXECUTE ON FUNCTION snowid.advance_snowflake(bigint), snowid.advance_snowflake(bigint, timestamptz)',
+        'EXECUTE ON PROCEDURE snowid.backfill(regclass, name, name, integer, integer, timestamptz)',
+        'EXECUTE ON FUNCTION snowid.migrate_column(regclass, name, integer, timestamptz)',
+        'EXECUTE ON FUNCTION snowid.revert_column(regclass, name)',
+        'EXECUTE ON FUNCTION snowid.create_ticket_sequence(text, integer, integer, bigint)',
+        'EXECUTE ON FUNCTION snowid.create_range_sequence(text, integer, integer, bigint, bigint)',
+        'EXECUTE ON FUNCTION snowid.cap_ticket_sequence(regclass, bigint)',
+        'EXECUTE ON FUNCTION snowid.resize_ticket_sequence(regclass, integer, integer, bigint)',
+        'EXECUTE ON FUNCTION snowid.read_generators(), snowid.read_status()',
+        'SELECT ON snowid.generators, snowid.status',
+        'INSERT, UPDATE, DELETE ON snowid.layouts'
+    ] LOOP
+        EXECUTE format('GRANT %s TO %I WITH GRANT OPTION', objects, owner);
+    END LOOP;
+    -- So that its pg_dump can read the mark, and its pg_restore set it.
+    EXECUTE format('GRANT SELECT, UPDATE ON SEQUENCE snowid.high_water TO %I', owner);
+END
+$owner$;
+
 GRANT EXECUTE ON FUNCTION snowid.read_generators(), snowid.read_status(),
     snowid.partitions(regclass, text, timestamptz) TO pg_monitor;
 GRANT SELECT ON snowid.generators, snowid.status TO pg_monitor;
 -- bind_schema runs them as its caller; they tell nothing that the caller doesn't know.
 GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz), snowid.home() TO PUBLIC;
+-- These are public functions too.
+GRANT EXECUTE ON FUNCTION
+    snowid.make_id(timestamptz, integer, integer, timestamptz), snowid.id_floor(timestamptz, timestamptz),
+    snowid.id_timestamp(bigint), snowid.id_timestamp(bigint, timestamptz), snowid.id_shard(bigint),
+    snowid.decode_as(snowid.layouts, bigint), snowid.floor_as(snowid.layouts, timestamptz) TO PUBLIC;
 -- So do the functions for partitions these, with their caller's rights: what anyone can do in SQL.
 GRANT EXECUTE ON FUNCTION
     snowid.partition_bounds(regclass), snowid.bound_time(numeric, text, timestamptz),
@@ -48,7 +66,6 @@ GRANT SELECT ON snowid.sequences TO PUBLIC;
 
 -- Layouts are no secret, and who calls decode_as or adds a row calls the functions below it.
 GRANT SELECT ON snowid.layouts TO PUBLIC;
-GRANT INSERT, UPDATE, DELETE ON snowid.layouts TO @extowner@ WITH GRANT OPTION;
 GRANT EXECUTE ON FUNCTION
     snowid.layout(text), snowid.layout(text, timestamptz), snowid.check_layout(snowid.layouts) TO PUBLIC;
 

@@ -10,7 +10,7 @@ CREATE VIEW snowid.migrated_columns AS
       JOIN pg_class c ON c.oid = d.objoid
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.objsubid
      CROSS JOIN LATERAL (
-           SELECT v.mark, strpos(E'\n' || d.description, E'\n' || v.mark) AS start
+           SELECT v.mark, strpos(chr(10) || d.description, chr(10) || v.mark) AS start
              FROM (VALUES ('migrated by pg_snowid from ')) AS v (mark)) AS m
      WHERE d.classoid = 'pg_class'::regclass AND m.start > 0;
 COMMENT ON VIEW snowid.migrated_columns IS 'one row for each column that snowid.migrate_column has changed';
@@ -100,7 +100,7 @@ DECLARE
     memory record;
 BEGIN
     -- Refuses an epoch that has ended.
-    EXECUTE format('SELECT %s.make_id(clock_timestamp(), $1, 0, $2)', home) USING shard_id, counted_from;
+    PERFORM snowid.make_id(clock_timestamp(), shard_id, 0, counted_from);
     -- The partitions and children too
     EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', target);
     SELECT a.attidentity, a.attgenerated, pg_get_expr(d.adbin, d.adrelid) AS expression,
@@ -148,8 +148,7 @@ BEGIN
     BEGIN
         PERFORM snowid.advance((top >> 23 << 23) | (shard_id << 10) | 1023, counted_from) WHERE top >= 0;
     EXCEPTION WHEN invalid_parameter_value OR sequence_generator_limit_exceeded THEN
-        EXECUTE format('SELECT to_char(%s.id_timestamp($1, $2), $3)', home)
-           INTO top_at USING top, counted_from, 'YYYY-MM-DD HH24:MI:SS.MS+00';
+        top_at := to_char(snowid.id_timestamp(top, counted_from), 'YYYY-MM-DD HH24:MI:SS.MS+00');
         RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
             MESSAGE = format('new IDs would not be greater than those in column "%s" of table %s', column_name, target),
             DETAIL = format('The greatest is %s, which is an ID of %s; the clock says %s.',
@@ -176,7 +175,7 @@ BEGIN
     END IF;
     EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s', target, column_name, wanted);
     EXECUTE format('COMMENT ON COLUMN %s.%I IS %L', target, column_name,
-        concat_ws(E'\n', memory.remark, mark || memory.migrated_from));
+        concat_ws(chr(10), memory.remark, mark || memory.migrated_from));
     RETURN wanted;
 END
 $migrate$;

@@ -20,8 +20,8 @@ BEGIN
     -- Both are NULL for the DEFAULT partition.
     RETURN QUERY
         SELECT c.oid::regclass,
-               replace(substring(e.bound FROM 'FROM \(''?([^'')]+)'), 'MINVALUE', '-Infinity')::numeric,
-               replace(substring(e.bound FROM 'TO \(''?([^'')]+)'), 'MAXVALUE', 'Infinity')::numeric
+               replace(substring(e.bound FROM 'FROM [(]''?([^'')]+)'), 'MINVALUE', '-Infinity')::numeric,
+               replace(substring(e.bound FROM 'TO [(]''?([^'')]+)'), 'MAXVALUE', 'Infinity')::numeric
           FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid,
                pg_get_expr(c.relpartbound, c.oid) AS e (bound)
          WHERE i.inhparent = parent;
@@ -44,7 +44,7 @@ BEGIN
           OR bound = 'Infinity' THEN
         RETURN 'infinity';
     END IF;
-    RETURN (@extschema@.decode_as(fields, bound::bigint)).created_at;
+    RETURN (snowid.decode_as(fields, bound::bigint)).created_at;
 END
 $$;
 COMMENT ON FUNCTION snowid.bound_time(numeric, text, timestamptz) IS
@@ -55,8 +55,8 @@ CREATE FUNCTION snowid.time_bound(at timestamptz, layout text, epoch timestamptz
     SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN CASE WHEN epoch IS NULL THEN @extschema@.floor_as(layout, at)
-                ELSE @extschema@.floor_as(layout, at, epoch) END;
+    RETURN snowid.floor_as(
+        CASE WHEN epoch IS NULL THEN snowid.layout(layout) ELSE snowid.layout(layout, epoch) END, at);
 EXCEPTION WHEN datetime_field_overflow THEN -- past the last id
     RETURN 'Infinity';
 END

@@ -140,7 +140,7 @@ CREATE VIEW snowid.sequences AS
       JOIN pg_namespace n ON n.nspname = s.schemaname
       JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = s.sequencename,
            LATERAL (SELECT regexp_match(obj_description(c.oid, 'pg_class'),
-               '^pg_snowid (tickets|range): (?:server|shard) (\d{1,10}) of (\d{1,10})') AS mark) m,
+               '^pg_snowid (tickets|range): (?:server|shard) ([0-9]{1,10}) of ([0-9]{1,10})') AS mark) m,
            LATERAL (SELECT div(s.max_value::numeric - s.min_value, abs(s.increment_by::numeric)) + 1 AS total) t,
            LATERAL (SELECT coalesce(div(s.last_value::numeric - s.min_value, s.increment_by) + 1, 0) AS used) u
      WHERE m.mark IS NOT NULL
@@ -170,7 +170,7 @@ BEGIN
     IF name IS NULL OR start IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
             MESSAGE = 'name and start must not be null';
-    ELSIF coalesce(obj_description(name, 'pg_class'), '') NOT LIKE 'pg\_snowid tickets: %' THEN
+    ELSIF starts_with(obj_description(name, 'pg_class'), 'pg_snowid tickets: ') IS NOT TRUE THEN
         RAISE EXCEPTION USING ERRCODE = 'wrong_object_type',
             MESSAGE = format('%s is not a ticket sequence', name),
             HINT = 'snowid.create_ticket_sequence makes them. Their comment says so: it must stay.';

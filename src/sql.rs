@@ -3,13 +3,15 @@
 
 use pgrx::extension_sql_file;
 
-extension_sql_file!("../sql/generate.sql", name = "generate", bootstrap);
+extension_sql_file!("../sql/begin.sql", name = "begin", bootstrap);
+extension_sql_file!("../sql/generate.sql", name = "generate", requires = ["begin"]);
 extension_sql_file!("../sql/compose.sql", name = "compose", requires = ["generate"]);
 extension_sql_file!("../sql/decode.sql", name = "decode", requires = ["compose"]);
 extension_sql_file!("../sql/text.sql", name = "text", requires = ["decode"]);
 extension_sql_file!("../sql/admin.sql", name = "admin", requires = ["text"]);
 extension_sql_file!("../sql/layouts.sql", name = "layouts", requires = ["admin"]);
-extension_sql_file!("../sql/planner.sql", name = "planner", requires = ["layouts"]);
+extension_sql_file!("../sql/twins.sql", name = "twins", requires = ["layouts"]);
+extension_sql_file!("../sql/planner.sql", name = "planner", requires = ["twins"]);
 extension_sql_file!("../sql/bind.sql", name = "bind", requires = ["planner"]);
 extension_sql_file!("../sql/partitions.sql", name = "partitions", requires = ["bind"]);
 extension_sql_file!("../sql/backfill.sql", name = "backfill", requires = ["partitions"]);
