@@ -1,8 +1,9 @@
 -- Reading ids. IMMUTABLE: the result depends on the arguments alone. All 64 bits are read as
--- unsigned.
+-- unsigned. LEAKPROOF where no argument raises an error (an epoch can be one that isn't finite): else
+-- row-level security and security_barrier views would keep conditions on them from the indexes.
 
 CREATE FUNCTION @extschema@.id_timestamp(id bigint) RETURNS timestamptz
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_id_timestamp';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF AS 'MODULE_PATHNAME', 'snowid_id_timestamp';
 COMMENT ON FUNCTION @extschema@.id_timestamp(bigint) IS 'when the ID was made, to the millisecond';
 
 CREATE FUNCTION @extschema@.id_timestamp(id bigint, epoch timestamptz) RETURNS timestamptz
@@ -11,16 +12,16 @@ COMMENT ON FUNCTION @extschema@.id_timestamp(bigint, timestamptz) IS
     'when the ID, counted from the epoch given, was made, to the millisecond';
 
 CREATE FUNCTION @extschema@.id_shard(id bigint) RETURNS integer
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_id_shard';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF AS 'MODULE_PATHNAME', 'snowid_id_shard';
 COMMENT ON FUNCTION @extschema@.id_shard(bigint) IS 'the ID''s logical shard, 0 to 8191';
 
 CREATE FUNCTION @extschema@.id_sequence(id bigint) RETURNS integer
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_id_sequence';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF AS 'MODULE_PATHNAME', 'snowid_id_sequence';
 COMMENT ON FUNCTION @extschema@.id_sequence(bigint) IS
     'the ID''s number within its millisecond and shard, 0 to 1023';
 
 CREATE FUNCTION @extschema@.decode_id(id bigint, OUT created_at timestamptz, OUT shard_id integer, OUT sequence integer)
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_decode_id';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF AS 'MODULE_PATHNAME', 'snowid_decode_id';
 COMMENT ON FUNCTION @extschema@.decode_id(bigint) IS 'the ID''s time, shard and sequence';
 
 CREATE FUNCTION @extschema@.decode_id(id bigint, epoch timestamptz, OUT created_at timestamptz, OUT shard_id integer, OUT sequence integer)
@@ -29,7 +30,7 @@ COMMENT ON FUNCTION @extschema@.decode_id(bigint, timestamptz) IS
     'the time, shard and sequence of an ID counted from the epoch given';
 
 CREATE FUNCTION @extschema@.snowflake_timestamp(id bigint) RETURNS timestamptz
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_timestamp';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF AS 'MODULE_PATHNAME', 'snowid_snowflake_timestamp';
 COMMENT ON FUNCTION @extschema@.snowflake_timestamp(bigint) IS
     'when the ID in Twitter''s layout was made, to the millisecond';
 
@@ -39,21 +40,21 @@ COMMENT ON FUNCTION @extschema@.snowflake_timestamp(bigint, timestamptz) IS
     'when the ID in Twitter''s layout, counted from the epoch given, was made, to the millisecond';
 
 CREATE FUNCTION @extschema@.snowflake_datacenter(id bigint) RETURNS integer
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_datacenter';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF AS 'MODULE_PATHNAME', 'snowid_snowflake_datacenter';
 COMMENT ON FUNCTION @extschema@.snowflake_datacenter(bigint) IS
     'the datacenter of an ID in Twitter''s layout, 0 to 31';
 
 CREATE FUNCTION @extschema@.snowflake_worker(id bigint) RETURNS integer
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_worker';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF AS 'MODULE_PATHNAME', 'snowid_snowflake_worker';
 COMMENT ON FUNCTION @extschema@.snowflake_worker(bigint) IS 'the worker of an ID in Twitter''s layout, 0 to 31';
 
 CREATE FUNCTION @extschema@.snowflake_sequence(id bigint) RETURNS integer
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_snowflake_sequence';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF AS 'MODULE_PATHNAME', 'snowid_snowflake_sequence';
 COMMENT ON FUNCTION @extschema@.snowflake_sequence(bigint) IS
     'the number within its millisecond and worker of an ID in Twitter''s layout, 0 to 4095';
 
 CREATE FUNCTION @extschema@.decode_snowflake(id bigint, OUT created_at timestamptz, OUT datacenter_id integer, OUT worker_id integer, OUT sequence integer)
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_decode_snowflake';
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF AS 'MODULE_PATHNAME', 'snowid_decode_snowflake';
 COMMENT ON FUNCTION @extschema@.decode_snowflake(bigint) IS
     'the time, datacenter, worker and sequence of an ID in Twitter''s layout';
 

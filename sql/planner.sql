@@ -8,9 +8,9 @@ CREATE FUNCTION snowid.planner_support(internal) RETURNS internal
 COMMENT ON FUNCTION snowid.planner_support(internal) IS
     'planner support of id_timestamp, snowflake_timestamp and the functions for plans';
 
-ALTER FUNCTION @extschema@.id_timestamp(bigint) SUPPORT snowid.planner_support LEAKPROOF;
+ALTER FUNCTION @extschema@.id_timestamp(bigint) SUPPORT snowid.planner_support;
 ALTER FUNCTION @extschema@.id_timestamp(bigint, timestamptz) SUPPORT snowid.planner_support;
-ALTER FUNCTION @extschema@.snowflake_timestamp(bigint) SUPPORT snowid.planner_support LEAKPROOF;
+ALTER FUNCTION @extschema@.snowflake_timestamp(bigint) SUPPORT snowid.planner_support;
 ALTER FUNCTION @extschema@.snowflake_timestamp(bigint, timestamptz) SUPPORT snowid.planner_support;
 
 CREATE FUNCTION snowid.last_id_before(at timestamptz) RETURNS bigint

@@ -39,6 +39,14 @@ ALTER FUNCTION next_id(integer) PARALLEL UNSAFE;
 SELECT * FROM pg_temp.mislabelled() AS function ORDER BY function::text;
 ROLLBACK;
 
+-- Leakproof is what has a result for every argument. What can raise an error tells of rows that it is called on.
+SELECT p.oid::regprocedure AS leakproof
+  FROM pg_extension e
+  JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+  JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+ WHERE e.extname = 'pg_snowid' AND p.proleakproof
+ ORDER BY p.oid::regprocedure::text COLLATE "C";
+
 -- Objects of the extension without a comment, columns of its views included. No rows.
 CREATE FUNCTION pg_temp.uncommented() RETURNS SETOF text LANGUAGE sql AS $$
 WITH object AS (
