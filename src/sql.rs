@@ -8,7 +8,8 @@ extension_sql_file!("../sql/compose.sql", name = "compose", requires = ["generat
 extension_sql_file!("../sql/decode.sql", name = "decode", requires = ["compose"]);
 extension_sql_file!("../sql/text.sql", name = "text", requires = ["decode"]);
 extension_sql_file!("../sql/admin.sql", name = "admin", requires = ["text"]);
-extension_sql_file!("../sql/layouts.sql", name = "layouts", requires = ["admin"]);
+extension_sql_file!("../sql/tables.sql", name = "tables", requires = ["admin"]);
+extension_sql_file!("../sql/layouts.sql", name = "layouts", requires = ["tables"]);
 extension_sql_file!("../sql/planner.sql", name = "planner", requires = ["layouts"]);
 extension_sql_file!("../sql/bind.sql", name = "bind", requires = ["planner"]);
 extension_sql_file!("../sql/partitions.sql", name = "partitions", requires = ["bind"]);
