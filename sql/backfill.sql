@@ -157,6 +157,11 @@ $statements$;
 COMMENT ON FUNCTION snowid.backfill_statements(regclass, name, name) IS
     'the statements that snowid.backfill runs on a table, or an error if created_at_column is no time';
 
+CREATE FUNCTION snowid.lock_backfill(target regclass) RETURNS boolean
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'snowid_lock_backfill';
+COMMENT ON FUNCTION snowid.lock_backfill(regclass) IS
+    'waits until no other transaction fills IDs of the table, until the end of this one; for those who may update it';
+
 -- A procedure that commits cannot have SET: each of its transactions pins search_path first, and the types below
 -- are looked up before that.
 CREATE PROCEDURE snowid.backfill(
@@ -208,7 +213,7 @@ BEGIN
                 pg_catalog.set_config('row_security', 'off', true);
         BEGIN
             -- One batch of a table at a time
-            PERFORM pg_advisory_xact_lock('snowid'::regnamespace::oid::integer, target::oid::integer);
+            PERFORM snowid.lock_backfill(target);
             run := snowid.backfill_statements(target, id_column, created_at_column);
             IF run.lock IS NOT NULL THEN
                 EXECUTE run.lock;

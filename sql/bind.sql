@@ -24,6 +24,11 @@ DECLARE
     s_type CONSTANT text := CASE WHEN shard_id IS NULL THEN 'integer' END;
     s_only CONSTANT text := CASE WHEN shard_id IS NULL THEN 'shard_id integer' ELSE '' END;
     s_first CONSTANT text := CASE WHEN shard_id IS NULL THEN 'shard_id integer, ' ELSE '' END;
+    -- What others have made is never adopted, whatever its comment says: its owner could give it another body, to
+    -- be run by whoever inserts.
+    made CONSTANT oid[] := ARRAY(SELECT p.oid FROM pg_proc p
+        WHERE p.pronamespace = target AND p.prokind = 'f' AND pg_get_userbyid(p.proowner) = current_user
+          AND starts_with(obj_description(p.oid, 'pg_proc'), mark));
     other text;
     wanted record;
     existing regprocedure;
@@ -44,10 +49,8 @@ BEGIN
     -- Refuses a shard out of range; any instant serves.
     PERFORM snowid.make_id('2020-01-01 00:00:00+00', shard_id, 0, '2020-01-01 00:00:00+00');
 
-    SELECT obj_description(p.oid, 'pg_proc') INTO other FROM pg_proc p
-     WHERE p.pronamespace = target AND obj_description(p.oid, 'pg_proc') LIKE mark || '%'
-       AND obj_description(p.oid, 'pg_proc') <> binding
-     LIMIT 1;
+    SELECT obj_description(m.oid, 'pg_proc') INTO other FROM unnest(made) AS m (oid)
+     WHERE obj_description(m.oid, 'pg_proc') <> binding LIMIT 1;
     IF found AND NOT replace THEN
         RAISE EXCEPTION USING ERRCODE = 'duplicate_object',
             MESSAGE = format('schema "%s" is already bound', schema_name),
@@ -91,22 +94,23 @@ BEGIN
           ) AS v (name, types, parameters, result, expression)
     LOOP
         existing := to_regprocedure(format('%s(%s)', wanted.name, wanted.types));
-        IF coalesce(obj_description(existing, 'pg_proc'), '') NOT LIKE mark || '%' AND existing IS NOT NULL THEN
+        IF existing IS NOT NULL AND existing <> ALL (made) THEN
             RAISE EXCEPTION USING ERRCODE = 'duplicate_function',
                 MESSAGE = format('function %s already exists', existing),
-                DETAIL = 'It was not made by snowid.bind_schema, which replaces only what it made.',
-                HINT = 'Bind another schema, or drop that function first.';
+                DETAIL = format('Its owner is "%s". Only plain functions are replaced that snowid.bind_schema has made for the same role, here "%s".',
+                    (SELECT pg_get_userbyid(p.proowner) FROM pg_proc p WHERE p.oid = existing), current_user),
+                HINT = 'Bind another schema, drop that function first, or bind again as the role that did.';
         END IF;
-        EXECUTE format('CREATE OR REPLACE FUNCTION %s(%s) RETURNS %s STRICT PARALLEL SAFE LANGUAGE sql RETURN %s.%s',
+        -- Where there is none it isn't replaced: one that somebody else makes meanwhile would stay his.
+        EXECUTE format('CREATE %s FUNCTION %s(%s) RETURNS %s STRICT PARALLEL SAFE LANGUAGE sql RETURN %s.%s',
+            CASE WHEN existing IS NOT NULL THEN 'OR REPLACE' END,
             wanted.name, wanted.parameters, wanted.result, home, wanted.expression);
         EXECUTE format('COMMENT ON FUNCTION %s(%s) IS %L', wanted.name, wanted.types, binding);
     END LOOP;
 
     -- What an earlier binding made and this one has no place for, such as next_id(integer).
     FOR existing IN
-        SELECT p.oid FROM pg_proc p
-         WHERE p.pronamespace = target AND obj_description(p.oid, 'pg_proc') LIKE mark || '%'
-           AND obj_description(p.oid, 'pg_proc') <> binding
+        SELECT m.oid FROM unnest(made) AS m (oid) WHERE obj_description(m.oid, 'pg_proc') <> binding
     LOOP
         EXECUTE format('DROP FUNCTION %s', existing);
     END LOOP;

@@ -25,7 +25,7 @@ BEGIN
         'EXECUTE ON FUNCTION snowid.resize_ticket_sequence(regclass, integer, integer, bigint)',
         'EXECUTE ON FUNCTION snowid.read_generators(), snowid.read_status()',
         'SELECT ON snowid.generators, snowid.status',
-        'INSERT, UPDATE, DELETE ON snowid.layouts'
+        'INSERT, UPDATE, DELETE, TRUNCATE ON snowid.custom_layouts'
     ] LOOP
         EXECUTE format('GRANT %s TO %I WITH GRANT OPTION', objects, owner);
     END LOOP;
@@ -53,7 +53,7 @@ GRANT EXECUTE ON FUNCTION
 -- So do backfill, migrate_column and revert_column these, with their caller's rights.
 GRANT EXECUTE ON FUNCTION
     snowid.check_id_column(regclass, name, integer, timestamptz), snowid.backfill_statements(regclass, name, name),
-    snowid.check_expression(text), snowid.execute_as(regrole, text), snowid.remake_sequence(regclass, name, text) TO PUBLIC;
+    snowid.lock_backfill(regclass), snowid.remake_sequence(regclass, name, text) TO PUBLIC;
 GRANT SELECT ON snowid.migrated_columns TO PUBLIC;
 -- So are these run, for sequences; their callers could do all of it without them. The view shows what
 -- its reader may read.
@@ -65,9 +65,9 @@ GRANT EXECUTE ON FUNCTION
 GRANT SELECT ON snowid.sequences TO PUBLIC;
 
 -- Layouts are no secret, and who calls decode_as or adds a row calls the functions below it.
-GRANT SELECT ON snowid.layouts TO PUBLIC;
+GRANT SELECT ON snowid.layouts, snowid.builtin_layouts, snowid.custom_layouts TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
-    snowid.layout(text), snowid.layout(text, timestamptz), snowid.check_layout(snowid.layouts) TO PUBLIC;
+    snowid.layout(text), snowid.layout(text, timestamptz), snowid.check_layout(snowid.custom_layouts) TO PUBLIC;
 
 -- The planner puts these into everyone's plans; they compute from their arguments (and the time zone).
 GRANT EXECUTE ON FUNCTION

@@ -1,6 +1,6 @@
 -- Turning a column's default into next_id, and back. What was there before is remembered in the column's
--- comment: it goes where the table goes, by pg_dump, renaming and DROP, and only the table's owner writes it.
--- A sequence stays as the column's own.
+-- comment: it goes where the table goes, by pg_dump, renaming and DROP. The table's owner can write anything there,
+-- so only a few words of it are acted on, and the rest is handed back. A sequence stays as the column's own.
 
 CREATE VIEW snowid.migrated_columns AS
     SELECT c.oid::regclass AS table_name, a.attname AS column_name,
@@ -17,18 +17,8 @@ COMMENT ON VIEW snowid.migrated_columns IS 'one row for each column that snowid.
 COMMENT ON COLUMN snowid.migrated_columns.table_name IS 'the table';
 COMMENT ON COLUMN snowid.migrated_columns.column_name IS 'the column';
 COMMENT ON COLUMN snowid.migrated_columns.migrated_from IS
-    'what snowid.revert_column restores: no default, its sequence, identity always, identity by default, or default and an expression';
+    'what snowid.revert_column restores: no default, its sequence, identity always or identity by default; or default and an expression, which the owner does';
 COMMENT ON COLUMN snowid.migrated_columns.remark IS 'what else the column''s comment says';
-
-CREATE FUNCTION snowid.check_expression(expression text) RETURNS boolean
-    LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_check_expression';
-COMMENT ON FUNCTION snowid.check_expression(text) IS
-    'a syntax error unless the text is one SQL expression and nothing else';
-
-CREATE FUNCTION snowid.execute_as(role regrole, statement text) RETURNS boolean
-    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'snowid_execute_as';
-COMMENT ON FUNCTION snowid.execute_as(regrole, text) IS
-    'executes a statement with the rights of a role that the caller may SET ROLE to, and lets nothing in it go back to the caller''s';
 
 -- An identity's sequence cannot become an ordinary one, or the other way round: it is made again, with its
 -- name, options, value, grants and comment.
@@ -43,6 +33,11 @@ DECLARE
     value record;
     acl record;
 BEGIN
+    IF sequence IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = format('column "%s" of table %s has no sequence', column_name, target),
+            HINT = 'Make one that is OWNED BY the column, or an identity.';
+    END IF;
     SELECT format('%I.%I', n.nspname, c.relname) AS name, c.relowner, c.relacl, c.relpersistence,
            obj_description(c.oid, 'pg_class') AS remark, format('INCREMENT %s MINVALUE %s MAXVALUE %s START %s CACHE %s%s', s.seqincrement, s.seqmin, s.seqmax,
                s.seqstart, s.seqcache, CASE WHEN s.seqcycle THEN ' CYCLE' ELSE '' END) AS options
@@ -171,7 +166,7 @@ BEGIN
             ELSE 'default ' || was.expression END;
     END IF;
     IF was.attidentity <> '' THEN
-        PERFORM snowid.remake_sequence(target, column_name, NULL);
+        PERFORM snowid.remake_sequence(target, column_name, NULL::text);
     END IF;
     EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s', target, column_name, wanted);
     EXECUTE format('COMMENT ON COLUMN %s.%I IS %L', target, column_name,
@@ -183,50 +178,49 @@ COMMENT ON FUNCTION snowid.migrate_column(regclass, name, integer, timestamptz) 
     'makes next_id the default of a bigint column, after checking that new IDs will be greater than those it has, and returns it';
 
 CREATE FUNCTION snowid.revert_column(target regclass, column_name name) RETURNS text
-    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $revert$
 #variable_conflict use_variable
 DECLARE
     alter_column CONSTANT text := format('ALTER TABLE %s ALTER COLUMN %I ', target, column_name);
     memory record;
+    forget text;
     sequence text;
-    expression text;
 BEGIN
     EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', target);
     SELECT m.migrated_from, m.remark INTO memory FROM snowid.migrated_columns m
      WHERE m.table_name = target AND m.column_name = column_name;
-    IF NOT found THEN
+    forget := format('COMMENT ON COLUMN %s.%I IS %L', target, column_name, memory.remark);
+    IF starts_with(memory.migrated_from, 'default ') THEN
+        -- Its writer would have it executed by whoever calls this: parsing is enough, '{1}'::a_domain[] has its
+        -- domain checked.
+        RAISE NOTICE USING MESSAGE = format('column "%s" of table %s keeps its default', column_name, target),
+            HINT = 'What is returned restores the one of before. It is what the column''s comment says: for the table''s owner to read and run.';
+        RETURN format('%sSET DEFAULT %s; %s;', alter_column, substr(memory.migrated_from, 9), forget);
+    ELSIF memory.migrated_from IN ('no default', 'its sequence', 'identity always', 'identity by default') IS NOT TRUE THEN
         RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
             MESSAGE = format('nothing is known of what column "%s" of table %s was before', column_name, target),
             DETAIL = 'snowid.migrate_column writes that into the column''s comment.',
             HINT = format('Use %sSET DEFAULT.', alter_column);
     END IF;
     sequence := pg_get_serial_sequence(target::text, column_name);
-    IF sequence IS NULL AND memory.migrated_from IN ('its sequence', 'identity always', 'identity by default') THEN
+    IF sequence IS NULL AND memory.migrated_from <> 'no default' THEN
         RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
             MESSAGE = format('the sequence of column "%s" of table %s is gone', column_name, target),
             DETAIL = format('What the column had before is: %s.', memory.migrated_from),
             HINT = format('Make one that is OWNED BY %s.%I and has the value to go on from.', target, column_name);
     END IF;
-    expression := CASE memory.migrated_from
-        WHEN 'its sequence' THEN format('nextval(%L::regclass)', sequence)
-        ELSE substring(memory.migrated_from FROM '^default (.*)$') END;
-    IF expression IS NULL THEN
-        EXECUTE alter_column || 'DROP DEFAULT';
+    IF memory.migrated_from = 'its sequence' THEN
+        EXECUTE format('%sSET DEFAULT nextval(%L::regclass)', alter_column, sequence);
     ELSE
-        -- The table's owner can write what whoever calls this executes, and to parse an expression is to
-        -- execute parts of it: '{1}'::a_domain[] has its domain checked.
-        PERFORM snowid.check_expression(expression);
-        PERFORM snowid.execute_as((SELECT c.relowner FROM pg_class c WHERE c.oid = target),
-            format('%sSET DEFAULT (%s)', alter_column, expression));
+        EXECUTE alter_column || 'DROP DEFAULT';
     END IF;
-    IF memory.migrated_from IN ('identity always', 'identity by default') THEN
+    IF starts_with(memory.migrated_from, 'identity ') THEN
         PERFORM snowid.remake_sequence(target, column_name, upper(substr(memory.migrated_from, 10)));
     END IF;
-    EXECUTE format('COMMENT ON COLUMN %s.%I IS %L', target, column_name, memory.remark);
+    EXECUTE forget;
     RETURN memory.migrated_from;
 END
 $revert$;
 COMMENT ON FUNCTION snowid.revert_column(regclass, name) IS
-    'undoes snowid.migrate_column: the column has the default or the identity it had before, and the sequence goes on where it was';
+    'undoes snowid.migrate_column: the column has no default, its sequence or the identity again, which goes on where it was; any other default it returns as a statement for the owner';

@@ -3,7 +3,7 @@
 
 use crate::abi::{VERSION_1, call, call_guarded, call_set};
 use crate::functions::generate::Block;
-use crate::functions::{admin, compose, decode, expression, generate, layouts, text, tickets};
+use crate::functions::{admin, backfill, compose, decode, generate, layouts, text, tickets};
 use crate::planner::functions as planner;
 use pgrx::pg_sys::{Datum, FunctionCallInfo, Pg_finfo_record};
 
@@ -99,10 +99,9 @@ export!(pg_finfo_snowid_release_worker, snowid_release_worker, |f| {
     call(f, admin::release_worker)
 });
 export!(pg_finfo_snowid_check_epoch, snowid_check_epoch, |f| call(f, admin::check_epoch));
-export!(pg_finfo_snowid_check_expression, snowid_check_expression, |f| {
-    call(f, expression::check_expression)
+export!(pg_finfo_snowid_lock_backfill, snowid_lock_backfill, |f| {
+    call(f, backfill::lock_backfill)
 });
-export!(pg_finfo_snowid_execute_as, snowid_execute_as, |f| call(f, expression::execute_as));
 
 export!(pg_finfo_snowid_planner_support, snowid_planner_support, |f| call(f, planner::support));
 export!(pg_finfo_snowid_last_id_before, snowid_last_id_before, |f| {

@@ -3,7 +3,7 @@
 //! What lives where, top to bottom; imports run downwards only:
 //!
 //! - `exports`: the C symbols that the SQL definitions (`sql/*.sql`) refer to
-//! - `functions`: their bodies, thin: generate, tickets, compose, decode, text, layouts, expression,
+//! - `functions`: their bodies, thin: generate, tickets, compose, decode, text, layouts, backfill,
 //!   admin
 //! - `planner`: conditions on `id_timestamp(id)` use the index on id
 //! - `fleet`: the background worker that leases a (datacenter, worker) pair from etcd

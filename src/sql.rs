@@ -9,7 +9,8 @@ extension_sql_file!("../sql/compose.sql", name = "compose", requires = ["generat
 extension_sql_file!("../sql/decode.sql", name = "decode", requires = ["compose"]);
 extension_sql_file!("../sql/text.sql", name = "text", requires = ["decode"]);
 extension_sql_file!("../sql/admin.sql", name = "admin", requires = ["text"]);
-extension_sql_file!("../sql/layouts.sql", name = "layouts", requires = ["admin"]);
+extension_sql_file!("../sql/tables.sql", name = "tables", requires = ["admin"]);
+extension_sql_file!("../sql/layouts.sql", name = "layouts", requires = ["tables"]);
 extension_sql_file!("../sql/twins.sql", name = "twins", requires = ["layouts"]);
 extension_sql_file!("../sql/planner.sql", name = "planner", requires = ["twins"]);
 extension_sql_file!("../sql/bind.sql", name = "bind", requires = ["planner"]);

@@ -27,17 +27,17 @@ my $as_owner = "SET SESSION AUTHORIZATION owner;\n";
 $from->safe_psql('plain', $as_owner . <<'SQL');
 CREATE SCHEMA ext;
 CREATE EXTENSION pg_snowid SCHEMA ext;
-INSERT INTO snowid.layouts (name, epoch, time_unit, time_bits, field_names, field_bits, note)
+INSERT INTO snowid.custom_layouts (name, epoch, time_unit, time_bits, field_names, field_bits, note)
 VALUES ('mine', '2024-02-29 12:34:56.789+05:45', '20 milliseconds', 40, '{region,"node, no",seq}', '{4,7,12}', E'a tab\t, a "quote"'),
        ('bare', '1970-01-01 00:00:00+00', '1 second', 33, '{}', '{}', NULL);
 SQL
-is(error_of($from, 'plain', "$as_owner GRANT INSERT ON snowid.layouts TO helper"), '', 'the owner lets another role add layouts');
+is(error_of($from, 'plain', "$as_owner GRANT INSERT ON snowid.custom_layouts TO helper"), '', 'the owner lets another role add layouts');
 is( error_of($from, 'plain', "SET SESSION AUTHORIZATION helper;\n"
-		. "INSERT INTO snowid.layouts (name, epoch, time_bits, field_names, field_bits) VALUES ('theirs', '2020-01-01+00', 41, '{n}', '{20}')"),
+		. "INSERT INTO snowid.custom_layouts (name, epoch, time_bits, field_names, field_bits) VALUES ('theirs', '2020-01-01+00', 41, '{n}', '{20}')"),
 	'', 'who does so');
 like(error_of($from, 'plain', "SET SESSION AUTHORIZATION helper;\nDELETE FROM snowid.layouts WHERE name = 'mine'"),
 	qr/42501: +permission denied for table layouts/, 'and may do no more');
-like(error_of($from, 'plain', "$as_owner TRUNCATE snowid.layouts"), qr/42501:/, 'the owner cannot empty the table');
+like(error_of($from, 'plain', "$as_owner TRUNCATE snowid.custom_layouts"), qr/42501:/, 'the owner cannot empty the table');
 
 # A layout as a constant, in the time zone and interval style of the server.
 sub constant
@@ -111,7 +111,7 @@ for my $how (sort keys %restores)
 	my $find = qq(FROM foreign_ids WHERE (ext.decode_as($mine, id)).fields = '{"seq": 77, "region": 13, "node, no": 77}');
 	like($to->safe_psql($how, "SET enable_seqscan = off; EXPLAIN SELECT id $find"), qr/foreign_ids_fields/, "$how: the index on what a layout says is used");
 	is($to->safe_psql($how, "SET enable_seqscan = off; SELECT count(*) $find"), '1', "$how: and finds its row");
-	like(error_of($to, $how, "$as_owner UPDATE snowid.layouts SET epoch = now()"), qr/55000: +cannot update the built-in layout/,
+	like(error_of($to, $how, "$as_owner UPDATE snowid.custom_layouts SET epoch = now()"), qr/55000: +cannot update the built-in layout/,
 		"$how: the built-in layouts are as safe as before");
 }
 

@@ -26,7 +26,7 @@ for my $encoding (sort keys %letters)
 	is($node->safe_psql($database, "SELECT (decode_as('discord', 175928847299117063)).fields, id_from_shortcode('BcPiCpyHKzQ')"),
 		'{"increment": 7, "worker_id": 1, "process_id": 0}|1661696503407488208', "$encoding: and works");
 
-	my $insert = 'INSERT INTO snowid.layouts (name, epoch, time_bits, field_names, field_bits) VALUES';
+	my $insert = 'INSERT INTO snowid.custom_layouts (name, epoch, time_bits, field_names, field_bits) VALUES';
 	my $refused = qr/0A000: +names beyond ASCII need a database in UTF-8/;
 	like(error_of($node, $database, "$insert ($letter, '2020-01-01+00', 41, '{n}', '{22}')"), $refused, "$encoding: a layout's name");
 	like(error_of($node, $database, "$insert ('a', '2020-01-01+00', 41, ARRAY[$letter], '{22}')"), $refused, "$encoding: a field's name");

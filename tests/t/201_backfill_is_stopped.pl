@@ -49,7 +49,7 @@ sub stopped_by
 			       (SELECT p.created_at, p.n FROM photos p WHERE p.id IS NOT NULL ORDER BY p.created_at DESC, p.n DESC LIMIT 1))),
 		'0', "$name: these are the oldest rows");
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM photos WHERE id <> at_once'), '0', "$name: with their ids");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"),
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE locktype = 'userlock'"),
 		'0', "$name: no lock is left");
 	return;
 }

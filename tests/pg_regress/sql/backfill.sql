@@ -189,6 +189,13 @@ GRANT SELECT ON backfill TO regress_snowid_backfill;
 SET ROLE regress_snowid_backfill;
 CALL snowid.backfill('backfill', 'id', 'created_at', 1608);
 \echo :SQLSTATE
+-- Nor can it hold up others' backfills.
+SELECT snowid.lock_backfill('backfill');
+\echo :SQLSTATE
+SELECT snowid.lock_backfill('pg_class');
+\echo :SQLSTATE
+SELECT snowid.lock_backfill(0);
+\echo :SQLSTATE
 RESET ROLE;
 GRANT UPDATE (id) ON backfill TO regress_snowid_backfill;
 ALTER TABLE backfill ENABLE ROW LEVEL SECURITY;

@@ -161,6 +161,65 @@ SELECT p.oid::regprocedure AS function FROM pg_proc p WHERE p.pronamespace = 'bi
 SELECT snowid.bind_schema('bind_own', '2025-01-01 00:00:00+00', 1314);
 SELECT bind_own.next_id(5) AS own, id_shard(bind_own.next_id());
 
+-- Nor is anything adopted for what its comment says: not what belongs to another role, who could give it another body
+-- later, to be run by whoever inserts; nor what is no plain function. A role that may create in the schema tries.
+CREATE SCHEMA bind_trap;
+CREATE ROLE regress_snowid_trap;
+GRANT CREATE, USAGE ON SCHEMA bind_trap TO regress_snowid_trap;
+SET ROLE regress_snowid_trap;
+CREATE FUNCTION bind_trap.id_timestamp(id bigint) RETURNS timestamptz LANGUAGE sql AS 'SELECT now()';
+COMMENT ON FUNCTION bind_trap.id_timestamp(bigint) IS 'bound by pg_snowid to epoch 2025-01-01 00:00:00+00';
+RESET ROLE;
+SELECT snowid.bind_schema('bind_trap', '2025-01-01 00:00:00+00');
+\echo :SQLSTATE
+SELECT snowid.bind_schema('bind_trap', '2025-01-01 00:00:00+00', replace => true);
+\echo :SQLSTATE
+-- Not even by who may SET ROLE to the owner, but as the owner it is.
+CREATE ROLE regress_snowid_binder IN ROLE regress_snowid_trap;
+GRANT EXECUTE ON FUNCTION snowid.bind_schema TO regress_snowid_binder, regress_snowid_trap;
+SET ROLE regress_snowid_binder;
+SELECT snowid.bind_schema('bind_trap', '2025-01-01 00:00:00+00');
+\echo :SQLSTATE
+SET ROLE regress_snowid_trap;
+SELECT snowid.bind_schema('bind_trap', '2025-01-01 00:00:00+00');
+RESET ROLE;
+SELECT proowner::regrole AS owner, bind_trap.id_timestamp(0) AS bound FROM pg_proc WHERE oid = 'bind_trap.id_timestamp(bigint)'::regprocedure;
+SET client_min_messages = warning;
+DROP SCHEMA bind_trap CASCADE;
+RESET client_min_messages;
+-- Comments of others neither make a schema seem bound nor have anything dropped.
+CREATE SCHEMA bind_trap;
+GRANT CREATE, USAGE ON SCHEMA bind_trap TO regress_snowid_trap;
+SET ROLE regress_snowid_trap;
+CREATE FUNCTION bind_trap.theirs() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
+COMMENT ON FUNCTION bind_trap.theirs() IS 'bound by pg_snowid to epoch 2024-01-01 00:00:00+00';
+RESET ROLE;
+-- One's own aggregates and procedures stay too, and stop nothing.
+CREATE AGGREGATE bind_trap.of_ids(bigint) (sfunc = int8pl, stype = bigint);
+COMMENT ON AGGREGATE bind_trap.of_ids(bigint) IS 'bound by pg_snowid to epoch 2024-01-01 00:00:00+00';
+CREATE PROCEDURE bind_trap.no_function() LANGUAGE sql AS 'SELECT 1';
+COMMENT ON PROCEDURE bind_trap.no_function() IS 'bound by pg_snowid to epoch 2024-01-01 00:00:00+00';
+SELECT snowid.bind_schema('bind_trap', '2025-01-01 00:00:00+00');
+SELECT snowid.bind_schema('bind_trap', '2025-01-02 00:00:00+00', 1314, replace => true);
+SELECT p.oid::regprocedure AS still_there, p.prokind, p.proowner = current_user::regrole AS own FROM pg_proc p WHERE p.pronamespace = 'bind_trap'::regnamespace
+   AND obj_description(p.oid, 'pg_proc') LIKE '%epoch 2024-%' ORDER BY p.oid::regprocedure::text COLLATE "C";
+-- In the way of one that is to be made they are refused, as any function is.
+DROP FUNCTION bind_trap.id_timestamp(bigint);
+CREATE AGGREGATE bind_trap.id_timestamp(bigint) (sfunc = int8pl, stype = bigint);
+COMMENT ON AGGREGATE bind_trap.id_timestamp(bigint) IS 'bound by pg_snowid to epoch 2025-01-02 00:00:00+00, shard 1314';
+SELECT snowid.bind_schema('bind_trap', '2025-01-02 00:00:00+00', 1314);
+\echo :SQLSTATE
+DROP AGGREGATE bind_trap.id_timestamp(bigint);
+CREATE PROCEDURE bind_trap.id_timestamp(id bigint) LANGUAGE sql AS 'SELECT 1';
+COMMENT ON PROCEDURE bind_trap.id_timestamp(bigint) IS 'bound by pg_snowid to epoch 2025-01-02 00:00:00+00, shard 1314';
+SELECT snowid.bind_schema('bind_trap', '2025-01-02 00:00:00+00', 1314, replace => true);
+\echo :SQLSTATE
+SET client_min_messages = warning;
+DROP SCHEMA bind_trap CASCADE;
+RESET client_min_messages;
+REVOKE EXECUTE ON FUNCTION snowid.bind_schema FROM regress_snowid_binder, regress_snowid_trap;
+DROP ROLE regress_snowid_binder, regress_snowid_trap;
+
 -- Not to be bound to
 SELECT snowid.bind_schema('bind_app');
 \echo :SQLSTATE

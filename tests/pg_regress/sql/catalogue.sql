@@ -79,6 +79,48 @@ COMMENT ON EXTENSION pg_snowid IS NULL;
 SELECT * FROM pg_temp.uncommented() AS object ORDER BY object COLLATE "C";
 ROLLBACK;
 
+-- Tables of the extension that break the rule in sql/tables.sql. No rows.
+CREATE FUNCTION pg_temp.unruly() RETURNS SETOF text LANGUAGE sql AS $$
+WITH tables AS (
+    SELECT c.*, c.oid::regclass AS name, e.extconfig
+      FROM pg_extension e
+      JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+      JOIN pg_class c ON d.classid = 'pg_class'::regclass AND d.objid = c.oid
+     WHERE e.extname = 'pg_snowid' AND c.relkind NOT IN ('v', 'S', 'c', 'i')
+), triggers AS ( -- by bits of tgtype: 1 row, 2 BEFORE, 4 INSERT, 8 DELETE, 16 UPDATE, 32 TRUNCATE
+    SELECT t.*, t.tgfoid = 'snowid.keep_local_rows()'::regprocedure AS keeps FROM pg_trigger t WHERE t.tgqual IS NULL AND t.tgattr = ''
+)
+SELECT format('table %s %s', t.name, breach.what)
+  FROM tables t, LATERAL (
+    SELECT 'is no ordinary one' WHERE t.relkind <> 'r' OR t.relpersistence <> 'p'
+    UNION ALL SELECT 'has no primary key'
+     WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = t.oid AND i.indisprimary AND i.indimmediate)
+    UNION ALL SELECT 'has another replica identity' WHERE t.relreplident <> 'd'
+    UNION ALL SELECT 'has row security' WHERE t.relrowsecurity
+    UNION ALL SELECT 'is not dumped' WHERE t.oid <> ALL (coalesce(t.extconfig, '{}'))
+    UNION ALL SELECT 'is written without a check' WHERE NOT EXISTS (SELECT FROM triggers g
+         WHERE g.tgrelid = t.oid AND NOT g.keeps AND g.tgtype & 23 = 23 AND g.tgenabled IN ('O', 'A'))
+    UNION ALL SELECT 'takes replicated rows' WHERE NOT EXISTS (SELECT FROM triggers g
+         WHERE g.tgrelid = t.oid AND g.keeps AND g.tgtype = 31 AND g.tgenabled = 'R'
+           -- the first of all, by their names
+           AND g.tgname <= ALL (SELECT o.tgname FROM triggers o WHERE o.tgrelid = t.oid AND o.tgtype & 3 = 3))
+    UNION ALL SELECT 'is emptied by a replicated TRUNCATE' WHERE 2 > (SELECT count(DISTINCT g.tgtype) FROM triggers g
+         WHERE g.tgrelid = t.oid AND g.keeps AND g.tgtype IN (32, 34) AND g.tgenabled = 'R')
+    UNION ALL SELECT 'is written by everyone' FROM aclexplode(coalesce(t.relacl, acldefault('r', t.relowner))) a
+     WHERE a.grantee = 0 AND a.privilege_type <> 'SELECT'
+  ) AS breach (what)
+$$;
+SELECT * FROM pg_temp.unruly();
+BEGIN;
+CREATE TABLE snowid.settings (name text);
+ALTER TABLE snowid.settings ENABLE ROW LEVEL SECURITY;
+GRANT INSERT ON snowid.settings TO PUBLIC;
+ALTER EXTENSION pg_snowid ADD TABLE snowid.settings;
+ALTER TABLE snowid.custom_layouts ENABLE TRIGGER local_rows, DISABLE TRIGGER name_is_free, REPLICA IDENTITY FULL;
+DROP TRIGGER local_rows_put_back ON snowid.custom_layouts;
+SELECT * FROM pg_temp.unruly() AS breach ORDER BY breach COLLATE "C";
+ROLLBACK;
+
 -- What else it has made
 SELECT d.classid::regclass AS kind, pg_describe_object(d.classid, d.objid, 0) AS object
   FROM pg_extension e

@@ -110,9 +110,9 @@ SELECT decode_as(NULL::text, 0) IS NULL, decode_as('twitter', NULL) IS NULL, dec
        floor_as('twitter', NULL) IS NULL, floor_as('twitter', now(), NULL) IS NULL;
 
 -- Layouts of users
-INSERT INTO snowid.layouts (name, epoch, time_bits, field_names, field_bits, note)
+INSERT INTO snowid.custom_layouts (name, epoch, time_bits, field_names, field_bits, note)
 VALUES ('regress_mine', '2024-01-01 00:00:00+00', 42, '{region,"node no",seq}', '{3,7,12}', 'made up');
-INSERT INTO snowid.layouts (name, epoch, time_unit, time_bits, field_names, field_bits)
+INSERT INTO snowid.custom_layouts (name, epoch, time_unit, time_bits, field_names, field_bits)
 VALUES ('regress_seconds', '2000-01-01 00:00:00+00', '1 second', 32, '{n}', '{31}'),
        ('regress_micros', '2020-01-01 00:00:00+00', '1 microsecond', 53, '{n}', '{11}'),
        ('regress_bare', '1970-01-01 00:00:00+00', '1 millisecond', 64, '{}', '{}'),
@@ -134,11 +134,11 @@ SELECT make_as('regress_wide', '2020-01-01 00:00:00+00', '{"n": 9223372036854775
 \echo :SQLSTATE
 SELECT make_as('regress_wide', '2020-01-02 00:00:00+00');
 \echo :SQLSTATE
-UPDATE snowid.layouts SET epoch = '2025-01-01 00:00:00+00' WHERE name = 'regress_mine';
+UPDATE snowid.custom_layouts SET epoch = '2025-01-01 00:00:00+00' WHERE name = 'regress_mine';
 SELECT floor_as('regress_mine', '2025-01-01 00:00:00.001+00');
 
 -- No layouts
-\set insert 'INSERT INTO snowid.layouts (name, epoch, time_unit, time_bits, field_names, field_bits) VALUES '
+\set insert 'INSERT INTO snowid.custom_layouts (name, epoch, time_unit, time_bits, field_names, field_bits) VALUES '
 :insert ('regress_bad', '2024-01-01 00:00:00+00', '1 ms', 41, '{a,b}', '{13,11}');
 \echo :SQLSTATE
 :insert ('regress_bad', '2024-01-01 00:00:00+00', '1 ms', 2147483647, '{a,b}', '{2147483647,2147483647}');
@@ -177,32 +177,38 @@ SELECT floor_as('regress_mine', '2025-01-01 00:00:00.001+00');
 \echo :SQLSTATE
 :insert ('', '2024-01-01 00:00:00+00', '1 ms', 41, '{a}', '{10}');
 \echo :SQLSTATE
-UPDATE snowid.layouts SET time_bits = 43 WHERE name = 'regress_mine';
+UPDATE snowid.custom_layouts SET time_bits = 43 WHERE name = 'regress_mine';
 \echo :SQLSTATE
 
 -- The built-in ones cannot be changed, removed or taken the place of, not even by a superuser.
 :insert ('twitter', '2024-01-01 00:00:00+00', '1 ms', 41, '{a}', '{10}');
 \echo :SQLSTATE
-INSERT INTO snowid.layouts SELECT * FROM snowid.layouts WHERE name = 'twitter'
-    ON CONFLICT (name) DO UPDATE SET epoch = '2024-01-01 00:00:00+00';
-\echo :SQLSTATE
-INSERT INTO snowid.layouts (name, epoch, time_bits, field_names, field_bits)
+INSERT INTO snowid.custom_layouts (name, epoch, time_bits, field_names, field_bits)
 VALUES ('twitter', '2024-01-01 00:00:00+00', 41, '{}', '{}') ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch;
+\echo :SQLSTATE
+UPDATE snowid.custom_layouts SET name = 'twitter' WHERE name = 'regress_mine';
+\echo :SQLSTATE
+INSERT INTO snowid.layouts SELECT * FROM snowid.layouts WHERE name = 'twitter';
 \echo :SQLSTATE
 UPDATE snowid.layouts SET epoch = '2024-01-01 00:00:00+00' WHERE name = 'twitter';
 \echo :SQLSTATE
-UPDATE snowid.layouts SET builtin = false WHERE name = 'twitter';
-\echo :SQLSTATE
-UPDATE snowid.layouts SET builtin = true WHERE name = 'regress_mine';
-\echo :SQLSTATE
-UPDATE snowid.layouts SET name = 'twitter' WHERE name = 'regress_mine';
-\echo :SQLSTATE
 DELETE FROM snowid.layouts WHERE name = 'twitter';
-\echo :SQLSTATE
-TRUNCATE snowid.layouts;
 \echo :SQLSTATE
 SELECT count(*) FILTER (WHERE builtin) AS builtin, count(*) FILTER (WHERE name = 'twitter' AND epoch = '2010-11-04 01:42:54.657+00') AS twitter
   FROM snowid.layouts;
+-- But if a later version builds in a name that a user has given, the user's layout goes on, and a dump that has it
+-- can be restored. Here some are added to the view, as such a version would.
+SELECT rtrim(pg_get_viewdef('snowid.builtin_layouts'), ';') AS builtin \gset
+BEGIN;
+CREATE OR REPLACE VIEW snowid.builtin_layouts AS :builtin
+    UNION ALL SELECT name, epoch, time_unit, 40, field_names, field_bits, 'new', '0.2' FROM (VALUES ('regress_mine'), ('regress_new')) AS v (name),
+        (SELECT timestamptz '2030-01-01 00:00:00+00', interval '1 ms', '{n}'::text[], '{20}'::integer[]) AS l (epoch, time_unit, field_names, field_bits);
+SELECT name, time_bits, note, builtin FROM snowid.layouts WHERE name ~ 'regress_(mine|new)' ORDER BY name;
+SELECT floor_as('regress_mine', '2025-01-01 00:00:00.001+00') AS as_before;
+UPDATE snowid.custom_layouts SET note = 'still mine' WHERE name = 'regress_mine';
+:insert ('regress_new', '2024-01-01 00:00:00+00', '1 ms', 41, '{a}', '{10}');
+SELECT name, time_bits, note, builtin FROM snowid.layouts WHERE name ~ 'regress_(mine|new)' ORDER BY name;
+ROLLBACK;
 
 -- Anyone reads layouts and uses them; changing them is granted.
 CREATE ROLE regress_snowid_layouts;
@@ -210,21 +216,22 @@ SET ROLE regress_snowid_layouts;
 SELECT (decode_as('regress_mine', 1)).fields, make_as('twitter', '2025-01-01 00:00:00+00'), floor_as('twitter', '2025-01-01 00:00:00+00', '2025-01-01 00:00:00+00');
 :insert ('regress_theirs', '2024-01-01 00:00:00+00', '1 ms', 41, '{a}', '{10}');
 \echo :SQLSTATE
-UPDATE snowid.layouts SET note = 'mine';
+UPDATE snowid.custom_layouts SET note = 'mine';
 \echo :SQLSTATE
-DELETE FROM snowid.layouts;
+DELETE FROM snowid.custom_layouts;
 \echo :SQLSTATE
 RESET ROLE;
-GRANT INSERT ON snowid.layouts TO regress_snowid_layouts;
+GRANT INSERT ON snowid.custom_layouts TO regress_snowid_layouts;
 SET ROLE regress_snowid_layouts;
 :insert ('regress_theirs', '2024-01-01 00:00:00+00', '1 ms', 41, '{a}', '{10}');
 SELECT floor_as('regress_theirs', '2024-01-01 00:00:00.001+00');
 RESET ROLE;
-REVOKE INSERT ON snowid.layouts FROM regress_snowid_layouts;
+REVOKE INSERT ON snowid.custom_layouts FROM regress_snowid_layouts;
 DROP ROLE regress_snowid_layouts;
 -- What stands in front of the search path changes nothing.
 CREATE SCHEMA layouts_evil;
 CREATE TABLE layouts_evil.layouts (LIKE snowid.layouts);
+CREATE TABLE layouts_evil.custom_layouts (LIKE snowid.custom_layouts);
 CREATE FUNCTION layouts_evil.layout(text) RETURNS snowid.layouts LANGUAGE sql AS 'SELECT NULL::snowid.layouts';
 SET search_path = layouts_evil, public;
 SELECT floor_as('twitter', '2025-01-01 00:00:00+00');
@@ -265,5 +272,20 @@ SELECT make_as(ROW('x', '2024-01-01 00:00:00+00', '1 ms', 41, NULL, '{10}', '', 
 \echo :SQLSTATE
 SELECT decode_as(NULL::snowid.layouts, 0) IS NULL, snowid.layout(NULL) IS NULL, snowid.layout('twitter', NULL) IS NULL;
 
-DELETE FROM snowid.layouts WHERE name LIKE 'regress%';
+-- The table is the user's own, and can be emptied.
+DELETE FROM snowid.custom_layouts WHERE name = 'regress_mine';
+BEGIN;
+TRUNCATE snowid.custom_layouts;
+SELECT count(*) FILTER (WHERE builtin) AS builtin, count(*) FILTER (WHERE NOT builtin) AS of_users FROM snowid.layouts;
+ROLLBACK;
+-- Also where triggers are for replicas, as in a restore: it is replicated rows that are skipped.
+BEGIN;
+SET LOCAL session_replication_role = replica;
+:insert ('regress_restored', '2024-01-01 00:00:00+00', '1 ms', 41, '{a}', '{10}');
+UPDATE snowid.custom_layouts SET note = 'changed' WHERE name = 'regress_restored' RETURNING name, note;
+DELETE FROM snowid.custom_layouts WHERE name = 'regress_bare' RETURNING name;
+TRUNCATE snowid.custom_layouts;
+SELECT count(*) AS of_users FROM snowid.custom_layouts;
+ROLLBACK;
+DELETE FROM snowid.custom_layouts WHERE name LIKE 'regress%';
 SELECT count(*) FROM snowid.layouts WHERE NOT builtin;

@@ -155,7 +155,7 @@ SELECT to_id = id_floor('2025-04-01', '2025-01-01') FROM snowid.partitions('epoc
 SELECT message FROM pg_temp.error_of($$ SELECT * FROM snowid.drop_partitions('epoch', '1 day') $$);
 
 -- Layouts of the table, with a unit of 10 ms, of an hour, and with bits unused above the time.
-INSERT INTO snowid.layouts (name, epoch, time_unit, time_bits, field_names, field_bits) VALUES
+INSERT INTO snowid.custom_layouts (name, epoch, time_unit, time_bits, field_names, field_bits) VALUES
     ('regress_hours', '2020-01-01', '1 hour', 20, '{n}', '{40}'), ('regress_small', '2020-01-01', '1 ms', 40, '{n}', '{12}');
 CREATE TABLE partitions.sonyflake (id bigint NOT NULL) PARTITION BY RANGE (id);
 SELECT * FROM snowid.create_partitions('sonyflake', '1 month', starting => '2040-01-01', ahead => pg_temp.until('2040-02-15'), layout => 'sonyflake');
@@ -171,7 +171,7 @@ SELECT * FROM snowid.create_partitions('small_layout', '1 year', ahead => '100 y
 DROP TABLE small_layout_1;
 SELECT * FROM snowid.create_partitions('small_layout', '10 years', starting => '2050-01-01', ahead => '100 years', layout => 'regress_small');
 SELECT partition, from_id, to_id, from_time, to_time FROM snowid.partitions('small_layout', 'regress_small');
-DELETE FROM snowid.layouts WHERE name LIKE 'regress\_%';
+DELETE FROM snowid.custom_layouts WHERE name LIKE 'regress\_%';
 
 -- A DEFAULT partition is listed last and never dropped. Rows in it that belong into a new one stop that: move them.
 CREATE TABLE partitions.fallback (id bigint NOT NULL, n integer) PARTITION BY RANGE (id);
