@@ -233,7 +233,7 @@ pub unsafe fn call_guarded<R: Returns, E: Into<ErrorReport>>(
 ) -> Datum {
     guarded(|| match body(GuardedArgs(Args(fcinfo))) {
         Ok(value) => value.datum(fcinfo),
-        Err(error) => report(error.into()),
+        Err(error) => report(error),
     })
 }
 
@@ -284,11 +284,11 @@ pub fn guarded<R>(f: impl FnOnce() -> R) -> R {
 #[cold]
 #[inline(never)]
 fn raise(error: Error) -> ! {
-    guarded(|| report(error.into()))
+    guarded(|| report(error))
 }
 
 /// Unwinds to the guard, which makes it PostgreSQL's error.
-fn report(error: ErrorReport) -> ! {
-    error.report(PgLogLevel::ERROR);
+pub fn report(error: impl Into<ErrorReport>) -> ! {
+    error.into().report(PgLogLevel::ERROR);
     unreachable!("an ERROR does not return")
 }

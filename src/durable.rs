@@ -72,13 +72,10 @@ fn wants_confirmation() -> bool {
     !TOLD.load(Ordering::Relaxed) && !names.is_null() && unsafe { *names } != 0
 }
 
-/// Whether the checkpointer has noted that there are synchronous standbys.
+/// Whether the checkpointer has noted that there are synchronous standbys. Servers of minor releases
+/// before May 2025 have a boolean there, 0 or 1, which says nothing here: 1 has another meaning later.
 fn server_wants_confirmation() -> bool {
-    /// In the byte behind the positions (`walsender_private.h`). Minor releases before May 2025 have
-    /// a boolean there, 0 or 1, which says nothing here: 1 has another meaning in later ones.
-    const SYNC_STANDBY_DEFINED: u8 = 1 << 1;
-    // SAFETY: the structure stands in every backend, and has that byte in 15 to 18.
-    let status =
-        unsafe { (&raw const (*pg_sys::WalSndCtl).lsn).add(1).cast::<u8>().read_volatile() };
-    status & SYNC_STANDBY_DEFINED != 0
+    // SAFETY: the structure stands in every backend, and is the one that the server's headers declare.
+    let status = unsafe { (&raw const (*pg_sys::WalSndCtl).sync_standbys_status).read_volatile() };
+    u32::from(status) & pg_sys::SYNC_STANDBY_DEFINED != 0
 }

@@ -11,6 +11,7 @@ pub use text::TextError;
 
 use crate::relation_name::RelationName;
 use crate::shared::lease::Notice;
+use crate::shared::place::{self, Header};
 use crate::shared::{self, DATABASES};
 use pgrx::PgSqlErrorCode;
 use pgrx::PgSqlErrorCode::*;
@@ -104,6 +105,14 @@ pub enum Error {
     },
     TooManyDatabases,
     NotPreloaded,
+    /// The block was laid out by a library that has another layout of it.
+    OtherLayout {
+        made_by: &'static Header,
+    },
+    /// This process has loaded another library of pg_snowid before.
+    OtherLibrary {
+        first: &'static Header,
+    },
     Recovery {
         function: &'static str,
     },
@@ -126,6 +135,9 @@ const RECREATE: &str = "Create the extension again: DROP EXTENSION pg_snowid, \
 
 const ACCEPT_CLOCK: &str = "Set the clock right. If it is right, an administrator says so with \
     SELECT snowid.accept_clock().";
+
+const OTHER_VERSION: &str = "Connect again. Where a new session fails likewise, restart the server: \
+    then it and all sessions load what is installed.";
 
 impl Error {
     /// The error as PostgreSQL reports it.
@@ -313,13 +325,25 @@ impl Error {
                 "Add pg_snowid to \"shared_preload_libraries\" in postgresql.conf and restart the \
                  server. Decoding and composing work without.",
             ),
+            Self::OtherLayout { made_by } => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "pg_snowid's shared memory is of another version",
+                format!("It was laid out by {made_by}, this session has loaded {}.", place::ours()),
+                OTHER_VERSION,
+            ),
+            Self::OtherLibrary { first } => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "another library of pg_snowid is loaded already",
+                format!("This session has loaded {first}, and now {} besides.", place::ours()),
+                OTHER_VERSION,
+            ),
             Self::Recovery { function } => report(
                 ERRCODE_READ_ONLY_SQL_TRANSACTION,
                 format!("cannot execute {function} during recovery"),
                 "",
                 "",
             ),
-            Self::NoWorkerId if !shared::is_preloaded() => report(
+            Self::NoWorkerId if !place::is_preloaded() => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "pg_snowid must be loaded via \"shared_preload_libraries\" to lease a worker ID",
                 "The setting \"pg_snowid.etcd_endpoints\" is not empty: a background worker of the library \

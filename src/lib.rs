@@ -44,8 +44,9 @@ mod tests;
 
 #[pgrx::pg_guard]
 extern "C-unwind" fn _PG_init() {
+    shared::place::claim_process().unwrap_or_else(|error| abi::report(error));
     settings::define();
-    shared::request();
+    shared::place::request();
     planner::install();
     fleet::register();
 }

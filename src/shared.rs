@@ -4,24 +4,26 @@
 //! Protocol: one zeroed block, made once in a server's life and never freed. All databases share the
 //! cells, so that a shard drawn in two of them still yields distinct ids. Anyone may touch a cell at
 //! any time, by its own atomic operations alone (see `snowid_core::cell`); no lock guards it. A
-//! database takes its entry under AddinShmemInitLock, and keeps it until it is dropped; who writes
+//! database takes its entry under the block's lock, and keeps it until it is dropped; who writes
 //! the entry's other fields holds the lock of the page that stores the mark (see `high_water`).
 //!
-//! Where the block lives: preloaded, in the main segment; else, from PostgreSQL 17 on, in a segment
-//! that the server's DSM registry makes at the first use. A backend that has found its entry and
-//! seen recovery ended keeps the address in `DATABASE`: recovery cannot begin again under it.
+//! Where the block lives, and that all who use it agree on its layout: see `place`. A backend that has
+//! found its entry and seen recovery ended keeps the address in `DATABASE`: recovery cannot begin again
+//! under it.
 #![allow(unsafe_code)]
 
 pub mod lease;
+mod lock;
+pub mod place;
 
-use crate::abi::guarded;
+use crate::abi::{guarded, report};
 use crate::error::Error;
-use crate::settings;
 use lease::Lease;
-use pgrx::{pg_guard, pg_sys};
+use lock::Lock;
+use pgrx::pg_sys;
 use snowid_core::cell::Cell;
 use snowid_core::layout::{INSTAGRAM, TWITTER};
-use std::mem::size_of;
+use std::mem::{offset_of, size_of};
 use std::ptr;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
@@ -35,6 +37,29 @@ pub struct Block {
     pub databases: [Database; DATABASES],
     pub clock: ClockOffset,
     pub lease: Lease,
+    /// Held to take a database's entry.
+    lock: Lock,
+}
+
+impl Block {
+    /// Where each part lies, for `place`.
+    const PLACES: [usize; 7] = [
+        offset_of!(Self, shards),
+        offset_of!(Self, workers),
+        offset_of!(Self, databases),
+        offset_of!(Self, clock),
+        offset_of!(Self, lease),
+        offset_of!(Self, lock),
+        size_of::<Self>(),
+    ];
+
+    /// Completes a zeroed block.
+    fn init_locks(&self) {
+        // SAFETY: called where shared memory stands.
+        let tranche = unsafe { pg_sys::LWLockNewTrancheId() };
+        self.lock.init(tranche);
+        self.lease.lock.init(tranche);
+    }
 }
 
 const _: () = assert!(size_of::<Block>() < 1 << 20, "constant in size, below 1 MB");
@@ -53,14 +78,26 @@ pub struct Database {
     pub flush_waits: AtomicU64,
 }
 
+impl Database {
+    const PLACES: [usize; 9] = [
+        offset_of!(Self, oid),
+        offset_of!(Self, ceiling),
+        offset_of!(Self, floor),
+        offset_of!(Self, durable),
+        offset_of!(Self, written),
+        offset_of!(Self, lsn),
+        offset_of!(Self, raises),
+        offset_of!(Self, flush_waits),
+        size_of::<Self>(),
+    ];
+}
+
 /// The wall clock less the time since boot, in ms, when it was last found plausible; 0: never yet.
 #[repr(C, align(64))]
 pub struct ClockOffset(pub AtomicI64);
 
 /// The catalog cache of databases by oid.
 const DATABASE_CACHE: i32 = pg_sys::SysCacheIdentifier::DATABASEOID as i32;
-
-const NAME: &std::ffi::CStr = c"pg_snowid";
 
 /// The block, once this process knows it. In a preloaded server the postmaster hands it down.
 static BLOCK: AtomicPtr<Block> = AtomicPtr::new(ptr::null_mut());
@@ -112,7 +149,7 @@ fn entry(block: &'static Block, oid: u32) -> Option<&'static Database> {
         // Before the lock, since it reads the catalog. Another may reuse that entry meanwhile: then
         // the next one.
         let dropped = if find(0).is_none() { dropped_database(block) } else { None };
-        let entry = with_init_lock(|| {
+        let entry = block.lock.hold(|| {
             find(oid).or_else(|| {
                 let entry = find(0).or_else(|| find(dropped?))?;
                 entry.forget();
@@ -148,133 +185,26 @@ impl Database {
     }
 }
 
-/// Runs `f` under PostgreSQL's lock for making shared memory; after an error PostgreSQL unlocks.
-fn with_init_lock<R>(f: impl FnOnce() -> R) -> R {
-    /// AddinShmemInitLock's place in the array of built-in locks (`lwlocklist.h`, 15 to 18).
-    const ADDIN_SHMEM_INIT: usize = 21;
-    // SAFETY: the array exists in every process of a server; called under a guard.
-    unsafe {
-        let lock = &raw mut (*pg_sys::MainLWLockArray.add(ADDIN_SHMEM_INIT)).lock;
-        pg_sys::LWLockAcquire(lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
-        let result = f();
-        pg_sys::LWLockRelease(lock);
-        result
-    }
-}
-
-/// The block, also on a standby; None where there can be none. May raise PostgreSQL's errors.
+/// The block, also on a standby; None where there can be none. May raise errors, PostgreSQL's and ours.
 pub fn look() -> Option<&'static Block> {
-    if BLOCK.load(Ordering::Relaxed).is_null() {
-        BLOCK.store(registry::block(), Ordering::Relaxed);
+    if BLOCK.load(Ordering::Relaxed).is_null()
+        && let Some(block) = place::block().unwrap_or_else(|error| report(error))
+    {
+        keep(block);
     }
     // SAFETY: as in `ready`.
     unsafe { BLOCK.load(Ordering::Relaxed).as_ref() }
 }
 
-/// Whether the library was preloaded.
-pub fn is_preloaded() -> bool {
-    preload::done()
+fn keep(block: &'static Block) {
+    BLOCK.store(ptr::from_ref(block).cast_mut(), Ordering::Relaxed);
 }
 
 /// Where the block lives, in words for `snowid.status`.
 pub fn home() -> &'static str {
-    match (look(), preload::done()) {
+    match (look(), place::is_preloaded()) {
         (None, _) => "none: pg_snowid is not in shared_preload_libraries",
         (Some(_), true) => "preloaded",
         (Some(_), false) => "dsm registry",
-    }
-}
-
-/// Called from `_PG_init`: reserves the block if the library is being preloaded.
-pub fn request() {
-    preload::request();
-}
-
-mod preload {
-    use super::*;
-    use std::sync::atomic::AtomicBool;
-
-    static DONE: AtomicBool = AtomicBool::new(false);
-    static mut NEXT_REQUEST: pg_sys::shmem_request_hook_type = None;
-    static mut NEXT_STARTUP: pg_sys::shmem_startup_hook_type = None;
-
-    pub fn done() -> bool {
-        DONE.load(Ordering::Relaxed)
-    }
-
-    pub fn request() {
-        // SAFETY: runs once, in the only thread of the process that loads the library; hooks are
-        // chained as PostgreSQL's extensions do.
-        unsafe {
-            if !settings::is_preloading() {
-                return;
-            }
-            DONE.store(true, Ordering::Relaxed);
-            NEXT_REQUEST = pg_sys::shmem_request_hook;
-            pg_sys::shmem_request_hook = Some(on_request);
-            NEXT_STARTUP = pg_sys::shmem_startup_hook;
-            pg_sys::shmem_startup_hook = Some(on_startup);
-        }
-    }
-
-    #[pg_guard]
-    unsafe extern "C-unwind" fn on_request() {
-        // SAFETY: called by the postmaster at the point where space may be requested.
-        unsafe {
-            if let Some(next) = NEXT_REQUEST {
-                pg_sys::ffi::pg_guard_ffi_boundary(|| next());
-            }
-            pg_sys::RequestAddinShmemSpace(size_of::<Block>());
-        }
-    }
-
-    #[pg_guard]
-    unsafe extern "C-unwind" fn on_startup() {
-        // SAFETY: called by the postmaster once the main segment stands. ShmemInitStruct returns
-        // space of the size asked for, aligned to cache lines; a zeroed block is valid.
-        unsafe {
-            if let Some(next) = NEXT_STARTUP {
-                pg_sys::ffi::pg_guard_ffi_boundary(|| next());
-            }
-            with_init_lock(|| {
-                let mut found = false;
-                let size = size_of::<Block>();
-                let block = pg_sys::ShmemInitStruct(NAME.as_ptr(), size, &mut found).cast();
-                if !found {
-                    ptr::write_bytes::<Block>(block, 0, 1);
-                }
-                BLOCK.store(block, Ordering::Relaxed);
-            });
-        }
-    }
-}
-
-#[cfg(any(feature = "pg17", feature = "pg18"))]
-mod registry {
-    use super::*;
-
-    pub fn block() -> *mut Block {
-        let mut found = false;
-        // SAFETY: the registry returns a segment of the size asked for, mapped until this process
-        // ends, page-aligned, and calls `zero` on it once, before anyone else sees it.
-        unsafe {
-            pg_sys::GetNamedDSMSegment(NAME.as_ptr(), size_of::<Block>(), Some(zero), &mut found)
-                .cast()
-        }
-    }
-
-    unsafe extern "C-unwind" fn zero(block: *mut std::ffi::c_void) {
-        // SAFETY: the registry passes the new segment; a zeroed block is valid.
-        unsafe { ptr::write_bytes::<Block>(block.cast(), 0, 1) }
-    }
-}
-
-#[cfg(not(any(feature = "pg17", feature = "pg18")))]
-mod registry {
-    use super::*;
-
-    /// There is no registry before PostgreSQL 17.
-    pub fn block() -> *mut Block {
-        ptr::null_mut()
     }
 }

@@ -8,6 +8,7 @@ mod tests {
     use super::*;
     use crate::error::Error;
     use crate::relation_name::RelationName;
+    use crate::shared::place::OURS;
     use pgrx::PgSqlErrorCode;
     use pgrx::datum::DatumWithOid;
     use pgrx::pg_sys::panic::CaughtError;
@@ -122,6 +123,8 @@ mod tests {
             SequenceAtEnd { sequence: relation, count: 2, left: 1 },
             TooManyDatabases,
             NotPreloaded,
+            OtherLayout { made_by: &OURS },
+            OtherLibrary { first: &OURS },
             Recovery { function: "next_id()" },
             NoWorkerId,
             LeaseRanOut { until: 1, ms: 2, now: 2 },
@@ -142,6 +145,7 @@ mod tests {
                 NotASequence { .. } | SequenceUnlogged { .. } | SequenceCycles { .. } => {}
                 SequenceDamaged { .. } | SequenceAtEnd { .. } => {}
                 Unconfirmed { .. } | TooManyDatabases | NotPreloaded | Recovery { .. } => {}
+                OtherLayout { .. } | OtherLibrary { .. } => {}
                 NoWorkerId | LeaseRanOut { .. } | NotLeased | ReleaseUnconfirmed => {}
             }
         }

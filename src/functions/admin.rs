@@ -88,7 +88,7 @@ pub fn release_worker(_: Args) -> Result<bool, Error> {
         if !settings::uses_etcd() {
             return Err(Error::NotLeased);
         }
-        if !shared::is_preloaded() {
+        if !shared::place::is_preloaded() {
             return Err(Error::NoWorkerId);
         }
         const PATIENCE_NS: u64 = 10_000_000_000;
@@ -232,7 +232,7 @@ fn own_worker() -> OwnWorker {
     let lease = shared::look().map(|block| &block.lease);
     let held = lease.and_then(Lease::worker);
     let parts = held.map(|held| twitter_parts(held.node));
-    let problem = if shared::is_preloaded() {
+    let problem = if shared::place::is_preloaded() {
         lease.and_then(Lease::notice).map(|notice| {
             let (message, detail, _) = notice.texts();
             format!("{message}: {detail}")

@@ -152,32 +152,35 @@ unsafe fn open(oid: pg_sys::Oid, function: &CStr) -> Result<pg_sys::Relation, Er
     }
 }
 
-/// A sequence's row in `pg_sequence`, the same in 15 to 18.
-#[repr(C)]
-#[derive(Clone, Copy)]
+/// What a sequence's row in `pg_sequence` says.
 struct Rules {
-    oid: pg_sys::Oid,
-    type_oid: pg_sys::Oid,
-    start: i64,
     increment: i64,
-    max: i64,
     min: i64,
-    cache: i64,
+    max: i64,
     cycles: bool,
 }
 
 /// # Safety
 /// To be called in a transaction, under a guard; the sequence is locked.
 unsafe fn rules(oid: pg_sys::Oid) -> Result<Rules, Error> {
-    // SAFETY: as the caller says; the row is held while it is read, and has no NULL.
+    const CACHE: i32 = pg_sys::SysCacheIdentifier::SEQRELID as i32;
+    // SAFETY: as the caller says; the row is held while it is read. The catalog has these columns, of
+    // bigint and boolean, none NULL.
     unsafe {
-        let key = pg_sys::Datum::from(oid);
-        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::SEQRELID as i32, key);
+        let row = pg_sys::SearchSysCache1(CACHE, pg_sys::Datum::from(oid));
         if row.is_null() {
             return Err(Error::SequenceDamaged { sequence: RelationName(oid) });
         }
-        let header = (*row).t_data;
-        let rules = *header.cast::<u8>().add(usize::from((*header).t_hoff)).cast::<Rules>();
+        let value = |column: &CStr| {
+            let number = pg_sys::get_attnum((*row).t_tableOid, column.as_ptr());
+            pg_sys::SysCacheGetAttr(CACHE, row, number, &mut false).value()
+        };
+        let rules = Rules {
+            increment: value(c"seqincrement") as i64,
+            min: value(c"seqmin") as i64,
+            max: value(c"seqmax") as i64,
+            cycles: value(c"seqcycle") as u8 != 0,
+        };
         pg_sys::ReleaseSysCache(row);
         Ok(rules)
     }

@@ -3,7 +3,8 @@
 //! It is changed by generic WAL, which every server replays, whether it has this library or not.
 #![allow(unsafe_code)]
 
-use pgrx::pg_sys;
+use pgrx::pg_sys::{self, HeapTupleHeaderData, ItemIdData, PageHeaderData};
+use std::mem::offset_of;
 
 /// PostgreSQL's mark of a sequence's page (`SEQ_MAGIC` in sequence.c).
 const SEQUENCE_MAGIC: u32 = 0x1717;
@@ -38,12 +39,13 @@ impl Page {
         // SAFETY: as the caller says; what is locked here is released in `release`, in reverse order.
         // The image is a whole page, whoever wrote it.
         unsafe {
+            let is_ours = has_our_columns(relation);
             let buffer = pg_sys::ReadBuffer(relation, 0);
             pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32);
             let change = pg_sys::GenericXLogStart(relation);
             let image = pg_sys::GenericXLogRegisterBuffer(change, buffer, log as i32).cast::<u8>();
             let bytes = std::slice::from_raw_parts(image, pg_sys::BLCKSZ as usize);
-            let offset = offset_of_data(bytes);
+            let offset = offset_of_data(bytes).filter(|_| is_ours);
             let page = Self { buffer, change, image, offset: offset.unwrap_or(0) };
             if offset.is_none() {
                 page.release();
@@ -122,7 +124,7 @@ impl Page {
     }
 }
 
-/// `FormData_pg_sequence_data`
+/// A sequence's columns, as [`has_our_columns`] has checked.
 struct Data {
     last_value: *mut i64,
     /// How many values after the last one nextval may draw without WAL.
@@ -156,23 +158,31 @@ unsafe fn lsn(page: *const u8) -> u64 {
 }
 
 /// Where a sequence's page has its data: the columns of its only tuple. None if it is not a sequence's
-/// page (`bufpage.h`, `itemid.h`, `htup_details.h`, `sequence.c`).
+/// page (`SEQ_MAGIC` in sequence.c).
 fn offset_of_data(page: &[u8]) -> Option<usize> {
-    const HEADER: usize = 24;
-    const SPECIAL_IN_HEADER: usize = 16;
-    const HOFF_IN_TUPLE: usize = 22;
-    const ITEM_NORMAL: u32 = 1;
+    const HEADER: usize = size_of::<PageHeaderData>();
     let u16_at = |at: usize| page.get(at..at + 2).map(|b| u16::from_ne_bytes([b[0], b[1]]));
     let u32_at =
         |at: usize| page.get(at..at + 4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]));
-    let special = usize::from(u16_at(SPECIAL_IN_HEADER)?);
-    let item = u32_at(HEADER)?;
-    let (tuple, state, length) = ((item & 0x7fff) as usize, item >> 15 & 3, (item >> 17) as usize);
-    let data = tuple + usize::from(*page.get(tuple + HOFF_IN_TUPLE)?);
+    let special = usize::from(u16_at(offset_of!(PageHeaderData, pd_special))?);
+    // SAFETY: any four bytes are an item.
+    let item: ItemIdData = unsafe { std::mem::transmute(u32_at(HEADER)?) };
+    let (tuple, length) = (item.lp_off() as usize, item.lp_len() as usize);
+    let data = tuple + usize::from(*page.get(tuple + offset_of!(HeapTupleHeaderData, t_hoff))?);
     let sound = u32_at(special)? == SEQUENCE_MAGIC
-        && state == ITEM_NORMAL
+        && item.lp_flags() == pg_sys::LP_NORMAL
         && tuple > HEADER
         && data + DATA_LENGTH <= tuple + length
         && tuple + length <= special;
     sound.then_some(data)
+}
+
+/// Whether a sequence has the columns that [`Data`] takes its data for.
+///
+/// # Safety
+/// To be called in a transaction, under a guard; the relation is open.
+unsafe fn has_our_columns(relation: pg_sys::Relation) -> bool {
+    // SAFETY: as the caller says.
+    let types = [1, 2, 3].map(|n| unsafe { pg_sys::SPI_gettypeid((*relation).rd_att, n) });
+    types == [pg_sys::INT8OID, pg_sys::INT8OID, pg_sys::BOOLOID]
 }

@@ -4,13 +4,14 @@
 //! Protocol: the worker alone writes, but for `release` and `wanted`. `word` holds the pair and its bound together,
 //! so that none reads the one with another's other; it is stored after the pair's cell was raised to
 //! the floor, and only after the bound is recorded in etcd and on disk. The notice is for errors and
-//! `snowid.status` and is read and written under a lock.
+//! `snowid.status` and is read and written under the lock.
 
-use super::with_init_lock;
+use super::lock::Lock;
 use pgrx::pg_sys;
 use snowid_core::instant::UnixMs;
 use snowid_core::layout::TWITTER;
 use std::cell::UnsafeCell;
+use std::mem::{offset_of, size_of};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 #[repr(C, align(64))]
@@ -24,9 +25,10 @@ pub struct Lease {
     /// The background worker's.
     latch: AtomicPtr<pg_sys::Latch>,
     notice: UnsafeCell<Notice>,
+    pub(super) lock: Lock,
 }
 
-// SAFETY: the cell is only reached under a lock of PostgreSQL's.
+// SAFETY: the cell is only reached under the lock.
 unsafe impl Sync for Lease {}
 
 /// A pair that ids may be drawn for, while their time is before `until`.
@@ -100,6 +102,17 @@ impl Notice {
 }
 
 impl Lease {
+    pub(super) const PLACES: [usize; 8] = [
+        offset_of!(Self, word),
+        offset_of!(Self, source),
+        offset_of!(Self, release),
+        offset_of!(Self, wanted),
+        offset_of!(Self, latch),
+        offset_of!(Self, notice),
+        offset_of!(Self, lock),
+        size_of::<Notice>(),
+    ];
+
     /// The pair in force, if any.
     #[inline]
     pub fn worker(&self) -> Option<Worker> {
@@ -137,12 +150,12 @@ impl Lease {
     pub fn set_notice(&self, notice: Option<Notice>) {
         let notice = notice.unwrap_or_else(|| Notice::new(0, "", "", ""));
         // SAFETY: the lock excludes others.
-        with_init_lock(|| unsafe { *self.notice.get() = notice });
+        self.lock.hold(|| unsafe { *self.notice.get() = notice });
     }
 
     pub fn notice(&self) -> Option<Notice> {
         // SAFETY: as above.
-        let notice = with_init_lock(|| unsafe { (*self.notice.get()).clone() });
+        let notice = self.lock.hold(|| unsafe { (*self.notice.get()).clone() });
         (!notice.is_empty()).then_some(notice)
     }
 
