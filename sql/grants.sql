@@ -1,7 +1,8 @@
 -- Who may do what in the schema snowid.
 
 REVOKE ALL ON ALL ROUTINES IN SCHEMA snowid FROM PUBLIC;
--- Not accept_clock and release_worker: clock and worker are the whole server's, for superusers only.
+-- Not accept_clock, accept_high_water and release_worker: clock and worker are the whole server's, and a mark
+-- far ahead moves shards of all databases. They are for superusers only.
 GRANT EXECUTE ON FUNCTION
     snowid.bind_schema(text, timestamptz, integer, boolean),
     snowid.create_partitions(regclass, interval, interval, timestamptz, text, timestamptz),

@@ -25,19 +25,37 @@ use std::mem::size_of;
 use std::ptr;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-/// How many databases of a server can generate ids at once.
-pub const DATABASES: usize = 1024;
+/// How many databases of a server can generate ids, where the library isn't preloaded: all sessions
+/// must agree on it, and only a start fixes a setting.
+const DATABASES: usize = 4096;
 
 #[repr(C)]
 pub struct Block {
     pub shards: [Cell; INSTAGRAM.node_max() as usize + 1],
     pub workers: [Cell; TWITTER.node_max() as usize + 1],
-    pub databases: [Database; DATABASES],
     pub clock: ClockOffset,
     pub lease: Lease,
+    /// As many as [`max_databases`] says.
+    databases: [Database; 0],
 }
 
-const _: () = assert!(size_of::<Block>() < 1 << 20, "constant in size, below 1 MB");
+const _: () = assert!(size_of::<Block>() + DATABASES * size_of::<Database>() < 1 << 20, "1 MB");
+
+/// How many databases of the server can generate ids.
+pub fn max_databases() -> usize {
+    if is_preloaded() { settings::max_databases() } else { DATABASES }
+}
+
+fn block_size() -> usize {
+    size_of::<Block>() + max_databases() * size_of::<Database>()
+}
+
+/// The entries of the databases. To be called once the block is known.
+fn databases() -> &'static [Database] {
+    let block = BLOCK.load(Ordering::Relaxed);
+    // SAFETY: the block is `block_size` bytes, which end with so many entries of atomics.
+    unsafe { std::slice::from_raw_parts((&raw const (*block).databases).cast(), max_databases()) }
+}
 
 /// What the server knows of a database's high-water mark; see `snowid_core::mark`.
 #[repr(C, align(64))]
@@ -93,16 +111,16 @@ fn make_ready(function: &'static str) -> Result<(&'static Block, &'static Databa
     let block = look().ok_or(Error::NotPreloaded)?;
     // SAFETY: set before any function can be called, and never changed.
     let oid = unsafe { pg_sys::MyDatabaseId }.to_u32();
-    let database = entry(block, oid).ok_or(Error::TooManyDatabases)?;
+    let database = entry(databases(), oid).ok_or(Error::TooManyDatabases)?;
     DATABASE.store(ptr::from_ref(database).cast_mut(), Ordering::Relaxed);
     Ok((block, database))
 }
 
 /// The entry of a database, taken now if need be: a free one, else one of a database that was
 /// dropped. None if all are in use.
-fn entry(block: &'static Block, oid: u32) -> Option<&'static Database> {
+fn entry(databases: &'static [Database], oid: u32) -> Option<&'static Database> {
     let find = |wanted: u32| {
-        let (before, from) = block.databases.split_at(oid as usize % DATABASES);
+        let (before, from) = databases.split_at(oid as usize % databases.len());
         from.iter().chain(before).find(|entry| entry.oid.load(Ordering::Acquire) == wanted)
     };
     if let Some(entry) = find(oid) {
@@ -111,7 +129,7 @@ fn entry(block: &'static Block, oid: u32) -> Option<&'static Database> {
     loop {
         // Before the lock, since it reads the catalog. Another may reuse that entry meanwhile: then
         // the next one.
-        let dropped = if find(0).is_none() { dropped_database(block) } else { None };
+        let dropped = if find(0).is_none() { dropped_database(databases) } else { None };
         let entry = with_init_lock(|| {
             find(oid).or_else(|| {
                 let entry = find(0).or_else(|| find(dropped?))?;
@@ -127,8 +145,8 @@ fn entry(block: &'static Block, oid: u32) -> Option<&'static Database> {
 }
 
 /// The oid of an entry whose database exists no more: none of its sessions can be left.
-fn dropped_database(block: &Block) -> Option<u32> {
-    let mut oids = block.databases.iter().map(|entry| entry.oid.load(Ordering::Relaxed));
+fn dropped_database(databases: &[Database]) -> Option<u32> {
+    let mut oids = databases.iter().map(|entry| entry.oid.load(Ordering::Relaxed));
     oids.find(|&oid| {
         let key = pg_sys::Datum::from(oid);
         let none = pg_sys::Datum::from(0usize);
@@ -224,7 +242,7 @@ mod preload {
             if let Some(next) = NEXT_REQUEST {
                 pg_sys::ffi::pg_guard_ffi_boundary(|| next());
             }
-            pg_sys::RequestAddinShmemSpace(size_of::<Block>());
+            pg_sys::RequestAddinShmemSpace(block_size());
         }
     }
 
@@ -238,12 +256,12 @@ mod preload {
             }
             with_init_lock(|| {
                 let mut found = false;
-                let size = size_of::<Block>();
-                let block = pg_sys::ShmemInitStruct(NAME.as_ptr(), size, &mut found).cast();
+                let size = block_size();
+                let block = pg_sys::ShmemInitStruct(NAME.as_ptr(), size, &mut found);
                 if !found {
-                    ptr::write_bytes::<Block>(block, 0, 1);
+                    ptr::write_bytes(block.cast::<u8>(), 0, size);
                 }
-                BLOCK.store(block, Ordering::Relaxed);
+                BLOCK.store(block.cast(), Ordering::Relaxed);
             });
         }
     }
@@ -258,14 +276,13 @@ mod registry {
         // SAFETY: the registry returns a segment of the size asked for, mapped until this process
         // ends, page-aligned, and calls `zero` on it once, before anyone else sees it.
         unsafe {
-            pg_sys::GetNamedDSMSegment(NAME.as_ptr(), size_of::<Block>(), Some(zero), &mut found)
-                .cast()
+            pg_sys::GetNamedDSMSegment(NAME.as_ptr(), block_size(), Some(zero), &mut found).cast()
         }
     }
 
     unsafe extern "C-unwind" fn zero(block: *mut std::ffi::c_void) {
         // SAFETY: the registry passes the new segment; a zeroed block is valid.
-        unsafe { ptr::write_bytes::<Block>(block.cast(), 0, 1) }
+        unsafe { ptr::write_bytes(block.cast::<u8>(), 0, block_size()) }
     }
 }
 
