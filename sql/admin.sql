@@ -22,6 +22,11 @@ CREATE FUNCTION snowid.accept_clock() RETURNS boolean
 COMMENT ON FUNCTION snowid.accept_clock() IS
     'takes the system clock for right although it has jumped or is implausibly far past the high-water mark';
 
+CREATE FUNCTION snowid.accept_high_water() RETURNS boolean
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'snowid_accept_high_water';
+COMMENT ON FUNCTION snowid.accept_high_water() IS
+    'takes a high-water mark that a restore or setval has set far ahead of the clock for right: IDs start at it; false if there is none';
+
 CREATE FUNCTION snowid.release_worker() RETURNS boolean
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'snowid_release_worker';
 COMMENT ON FUNCTION snowid.release_worker() IS
@@ -56,14 +61,14 @@ COMMENT ON FUNCTION snowid.read_generators() IS 'the rows of the view snowid.gen
 
 CREATE VIEW snowid.generators AS SELECT * FROM snowid.read_generators();
 COMMENT ON VIEW snowid.generators IS
-    'one row for each shard or worker that has generated IDs, or was advanced, since the server started, in any database';
+    'one row for each shard that this database may draw from, and each worker, that has generated IDs, or was advanced, since the server started, in any database';
 COMMENT ON COLUMN snowid.generators.kind IS 'shard or worker';
 COMMENT ON COLUMN snowid.generators.shard_id IS 'logical shard, for kind shard';
 COMMENT ON COLUMN snowid.generators.datacenter_id IS 'datacenter, for kind worker';
 COMMENT ON COLUMN snowid.generators.worker_id IS 'worker, for kind worker';
 COMMENT ON COLUMN snowid.generators.last_id IS
-    'the last ID, counted from the default epoch, whatever epoch it was made with';
-COMMENT ON COLUMN snowid.generators.last_at IS 'the time that the last ID carries';
+    'the last ID, counted from the default epoch, whatever epoch it was made with; NULL where other databases may have drawn it, for who may not read all statistics';
+COMMENT ON COLUMN snowid.generators.last_at IS 'the time that the last ID carries, NULL as last_id is';
 COMMENT ON COLUMN snowid.generators.waits IS
     'calls that waited because a millisecond was full';
 COMMENT ON COLUMN snowid.generators.clock_regressions IS
@@ -98,7 +103,7 @@ CREATE VIEW snowid.status AS
 COMMENT ON VIEW snowid.status IS 'one row: the state of pg_snowid on this server';
 COMMENT ON COLUMN snowid.status.version IS 'version of the library that is loaded';
 COMMENT ON COLUMN snowid.status.last_at IS
-    'the greatest time that any ID carries since the server started';
+    'the greatest time that any ID carries since the server started, of those that the reader may see in snowid.generators';
 COMMENT ON COLUMN snowid.status.last_ahead IS 'how far that is ahead of the clock';
 COMMENT ON COLUMN snowid.status.high_water IS
     'the time below which all IDs of this database lie, NULL if none was made yet';

@@ -8,7 +8,8 @@ DECLARE
     owner CONSTANT text := (SELECT pg_get_userbyid(e.extowner) FROM pg_extension e WHERE e.extname = 'pg_snowid');
     objects text;
 BEGIN
-    -- Not accept_clock and release_worker: clock and worker are the whole server's, for superusers only.
+    -- Not accept_clock, accept_high_water and release_worker: clock and worker are the whole server's, and a mark
+    -- far ahead moves shards of all databases. They are for superusers only.
     FOREACH objects IN ARRAY ARRAY[
         'EXECUTE ON FUNCTION snowid.bind_schema(text, timestamptz, integer, boolean)',
         'EXECUTE ON FUNCTION snowid.create_partitions(regclass, interval, interval, timestamptz, text, timestamptz)',

@@ -3,16 +3,19 @@
 //! An error carries only its values, so that making one costs nothing on the way; the texts are
 //! written when it is raised.
 
+mod high_water;
 mod layouts;
 mod text;
 
+pub use high_water::MarkError;
 pub use layouts::LayoutError;
 pub use text::TextError;
 
 use crate::relation_name::RelationName;
+use crate::settings::shards;
+use crate::shared;
 use crate::shared::lease::Notice;
 use crate::shared::place::{self, Header};
-use crate::shared::{self, DATABASES};
 use pgrx::PgSqlErrorCode;
 use pgrx::PgSqlErrorCode::*;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -63,10 +66,16 @@ pub enum Error {
     NegativeId {
         id: i64,
     },
+    /// `shared`: other databases draw from it too, and the caller is no superuser.
     AdvanceTooFar {
         ms: UnixMs,
         now: UnixMs,
         tolerated: i64,
+        shared: bool,
+    },
+    /// `pg_snowid.shards` doesn't list it.
+    NotThisDatabases {
+        shard: u32,
     },
     ClockJumped {
         now: UnixMs,
@@ -78,9 +87,7 @@ pub enum Error {
         mark: UnixMs,
         tolerated: i64,
     },
-    MarkMissing,
-    MarkDamaged,
-    MarkUnlogged,
+    Mark(MarkError),
     /// What the WAL record was for that no synchronous standby has confirmed.
     Unconfirmed {
         what: &'static str,
@@ -113,6 +120,10 @@ pub enum Error {
     OtherLibrary {
         first: &'static Header,
     },
+    /// Its session, or the client that began it, has set one of ours before the library was loaded.
+    SetBeforeLoad {
+        name: &'static str,
+    },
     Recovery {
         function: &'static str,
     },
@@ -132,6 +143,13 @@ const SYNC_CLOCK: &str = "Check that the system clock is right and synchronized.
 
 const RECREATE: &str = "Create the extension again: DROP EXTENSION pg_snowid, \
     CREATE EXTENSION pg_snowid, then call snowid.advance with the greatest ID of each shard.";
+
+const ADVANCE_FAR: &str = "Check the ID and its epoch. \
+    \"pg_snowid.max_clock_regression\" sets how far IDs may be ahead of the clock.";
+
+const ADVANCE_SHARED: &str = "Check the ID and its epoch. Further ahead, to \
+    \"pg_snowid.max_clock_regression\", only superusers advance what all databases of the server \
+    share; with \"pg_snowid.shards\" set for a database its shards are its own.";
 
 const ACCEPT_CLOCK: &str = "Set the clock right. If it is right, an administrator says so with \
     SELECT snowid.accept_clock().";
@@ -223,7 +241,7 @@ impl Error {
                 "Negative IDs are never generated.",
                 "",
             ),
-            Self::AdvanceTooFar { ms, now, tolerated } => report(
+            Self::AdvanceTooFar { ms, now, tolerated, shared } => report(
                 ERRCODE_INVALID_PARAMETER_VALUE,
                 "ID is too far in the future to advance to",
                 format!(
@@ -231,8 +249,14 @@ impl Error {
                     Utc(ms),
                     Utc(now)
                 ),
-                "Check the ID and its epoch. \
-                 \"pg_snowid.max_clock_regression\" sets how far IDs may be ahead of the clock.",
+                if shared { ADVANCE_SHARED } else { ADVANCE_FAR },
+            ),
+            Self::NotThisDatabases { shard } => report(
+                ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!("shard {shard} is not for this database"),
+                format!("It may draw from the shards {} only.", shards::list()),
+                "A superuser sets which with ALTER DATABASE ... SET pg_snowid.shards; sessions \
+                 that begin later go by it.",
             ),
             Self::ClockJumped { now, expected, tolerated } => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -257,24 +281,7 @@ impl Error {
                 ),
                 ACCEPT_CLOCK,
             ),
-            Self::MarkMissing => report(
-                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "sequence \"snowid.high_water\" does not exist",
-                "Without the high-water mark IDs could repeat after a crash.",
-                RECREATE,
-            ),
-            Self::MarkDamaged => report(
-                ERRCODE_DATA_CORRUPTED,
-                "sequence \"snowid.high_water\" is damaged",
-                "Its page does not hold a sequence.",
-                RECREATE,
-            ),
-            Self::MarkUnlogged => report(
-                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "sequence \"snowid.high_water\" is not logged",
-                "Its value would be lost in a crash.",
-                "Use ALTER SEQUENCE snowid.high_water SET LOGGED.",
-            ),
+            Self::Mark(error) => error.report(),
             Self::Unconfirmed { what } => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 format!("no synchronous standby has confirmed the {what}"),
@@ -314,9 +321,23 @@ impl Error {
             Self::TooManyDatabases => report(
                 ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
                 "too many databases generate IDs on this server",
-                format!("Up to {DATABASES} can since a start of the server."),
-                "Drop databases that are not needed, or restart the server: it then forgets those \
-                 that no longer generate IDs.",
+                format!("{} databases that exist have since its start.", shared::max_databases()),
+                if place::is_preloaded() {
+                    "Raise \"pg_snowid.max_databases\" and restart the server, or drop databases \
+                     that are not needed."
+                } else {
+                    "Add pg_snowid to \"shared_preload_libraries\", raise \
+                     \"pg_snowid.max_databases\" and restart the server, or drop databases that \
+                     are not needed."
+                },
+            ),
+            Self::SetBeforeLoad { name } => report(
+                ERRCODE_CANT_CHANGE_RUNTIME_PARAM,
+                format!("parameter \"{name}\" cannot be set before pg_snowid is loaded"),
+                "The session or its client has set it, which hides what the server and the \
+                 database say.",
+                "Connect without it, or RESET it. Where pg_snowid is in \
+                 \"shared_preload_libraries\" it is loaded from the start.",
             ),
             Self::NotPreloaded => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -403,6 +424,12 @@ impl Error {
 impl From<Error> for ErrorReport {
     fn from(error: Error) -> Self {
         error.report()
+    }
+}
+
+impl From<MarkError> for Error {
+    fn from(error: MarkError) -> Self {
+        Self::Mark(error)
     }
 }
 

@@ -95,6 +95,9 @@ export!(pg_finfo_snowid_init_high_water, snowid_init_high_water, |f| {
     call(f, admin::init_high_water)
 });
 export!(pg_finfo_snowid_accept_clock, snowid_accept_clock, |f| call(f, admin::accept_clock));
+export!(pg_finfo_snowid_accept_high_water, snowid_accept_high_water, |f| {
+    call(f, admin::accept_high_water)
+});
 export!(pg_finfo_snowid_release_worker, snowid_release_worker, |f| {
     call(f, admin::release_worker)
 });

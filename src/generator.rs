@@ -6,7 +6,7 @@
 
 use crate::abi::guarded;
 use crate::clock;
-use crate::error::Error;
+use crate::error::{Error, MarkError};
 use crate::high_water;
 use crate::interrupts;
 use crate::settings;
@@ -157,7 +157,13 @@ impl Generator {
     fn error(&self, refusal: Refusal) -> Error {
         match refusal {
             Refusal::TooFarAhead { ms, now } => {
-                Error::ClockBehind { ms, now, tolerated: settings::max_clock_regression() }
+                let tolerated = settings::max_clock_regression();
+                let mark = self.database.floor.load(Ordering::Relaxed);
+                if ms == mark {
+                    MarkError::FarAhead { mark, now, tolerated }.into()
+                } else {
+                    Error::ClockBehind { ms, now, tolerated }
+                }
             }
             Refusal::BeforeEpoch => {
                 Error::EpochInFuture { epoch: self.epoch.unix_ms(), now: clock::unix_ms() }

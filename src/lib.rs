@@ -13,8 +13,8 @@
 //! - `durable`: whether WAL is safe, and waiting for it
 //! - `arguments`: the checks of what SQL hands in
 //! - `shared`: what lives in shared memory
-//! - `settings`, `interrupts`, `clock`, `abi`: PostgreSQL's settings and interrupts, the system's
-//!   clocks, the C calling convention
+//! - `settings`, `privileges`, `interrupts`, `clock`, `abi`: PostgreSQL's settings, roles and
+//!   interrupts, the system's clocks, the C calling convention
 //! - `error`: every error there is; `relation_name`: a relation in their texts
 //! - `snowid_core` (folder `core/`): layouts, instants, text forms and the generator's step, without
 //!   PostgreSQL
@@ -32,6 +32,7 @@ mod generator;
 mod high_water;
 mod interrupts;
 mod planner;
+mod privileges;
 mod relation_name;
 mod sequence;
 mod settings;
@@ -45,6 +46,9 @@ mod tests;
 #[pgrx::pg_guard]
 extern "C-unwind" fn _PG_init() {
     shared::place::claim_process().unwrap_or_else(|error| abi::report(error));
+    if let Some(name) = settings::early::set_by_session() {
+        error::Error::SetBeforeLoad { name }.report().report(pgrx::PgLogLevel::ERROR);
+    }
     settings::define();
     shared::place::request();
     planner::install();

@@ -1,5 +1,8 @@
 //! Settings (GUCs). All are the administrator's: none can be changed by an ordinary user.
 
+pub mod early;
+pub mod shards;
+
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
 use snowid_core::layout::TWITTER_PART_MAX;
 use std::ffi::CString;
@@ -15,6 +18,9 @@ static MAX_DOWNTIME: GucSetting<i32> = GucSetting::<i32>::new(366 * 86_400);
 /// by hash in practice; the price is at most 63, on average 31.5, of the 1024 ids of the first
 /// millisecond of a burst, and none at full rate.
 static SEQUENCE_SPREAD: GucSetting<i32> = GucSetting::<i32>::new(63);
+
+/// Why 4096: with them all shared memory is below 1 MB.
+static MAX_DATABASES: GucSetting<i32> = GucSetting::<i32>::new(4096);
 
 static ETCD_ENDPOINTS: Text = Text::new(Some(c""));
 static ETCD_PREFIX: Text = Text::new(Some(c"pg_snowid/"));
@@ -92,14 +98,28 @@ pub fn define() {
         GucContext::Sighup,
         GucFlags::default(),
     );
+    GucRegistry::define_int_guc(
+        c"pg_snowid.max_databases",
+        c"How many databases of this server can make IDs.",
+        c"Each takes 64 bytes of shared memory. Without shared_preload_libraries the default holds.",
+        &MAX_DATABASES,
+        1,
+        1 << 18,
+        fixed(),
+        GucFlags::default(),
+    );
+    shards::define();
     define_etcd();
     reserve_prefix();
 }
 
+/// The context of what a start fixes. PostgreSQL lets only libraries that are being preloaded define
+/// such; elsewhere these have no effect.
+fn fixed() -> GucContext {
+    if is_preloading() { GucContext::Postmaster } else { GucContext::Sighup }
+}
+
 fn define_etcd() {
-    // PostgreSQL lets only libraries that are being preloaded define what a start fixes. Elsewhere
-    // these have no effect.
-    let fixed = || if is_preloading() { GucContext::Postmaster } else { GucContext::Sighup };
     let texts = [
         (
             c"pg_snowid.etcd_endpoints",
@@ -241,6 +261,11 @@ pub fn max_downtime() -> i64 {
 
 pub fn sequence_spread() -> u32 {
     get(&SEQUENCE_SPREAD) as u32
+}
+
+/// Of effect where the library is preloaded.
+pub fn max_databases() -> usize {
+    get(&MAX_DATABASES) as usize
 }
 
 /// Whether the worker ID is leased from etcd. Cheaper than copying the setting.

@@ -18,6 +18,7 @@ pub mod place;
 
 use crate::abi::{guarded, report};
 use crate::error::Error;
+use crate::settings;
 use lease::Lease;
 use lock::Lock;
 use pgrx::pg_sys;
@@ -27,30 +28,31 @@ use std::mem::{offset_of, size_of};
 use std::ptr;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-/// How many databases of a server can generate ids at once.
-pub const DATABASES: usize = 1024;
+/// How many databases of a server can generate ids, where the library isn't preloaded: all sessions
+/// must agree on it, and only a start fixes a setting.
+const DATABASES: usize = 4096;
 
 #[repr(C)]
 pub struct Block {
     pub shards: [Cell; INSTAGRAM.node_max() as usize + 1],
     pub workers: [Cell; TWITTER.node_max() as usize + 1],
-    pub databases: [Database; DATABASES],
     pub clock: ClockOffset,
     pub lease: Lease,
     /// Held to take a database's entry.
     lock: Lock,
+    /// As many as the block has room for, see `Block::databases`.
+    databases: [Database; 0],
 }
 
 impl Block {
     /// Where each part lies, for `place`.
-    const PLACES: [usize; 7] = [
+    const PLACES: [usize; 6] = [
         offset_of!(Self, shards),
         offset_of!(Self, workers),
-        offset_of!(Self, databases),
         offset_of!(Self, clock),
         offset_of!(Self, lease),
         offset_of!(Self, lock),
-        size_of::<Self>(),
+        offset_of!(Self, databases),
     ];
 
     /// Completes a zeroed block.
@@ -62,7 +64,26 @@ impl Block {
     }
 }
 
-const _: () = assert!(size_of::<Block>() < 1 << 20, "constant in size, below 1 MB");
+const _: () = assert!(size_of::<Block>() + DATABASES * size_of::<Database>() < 1 << 20, "1 MB");
+
+/// What the entries of the databases take at the end of a block that is made now.
+fn room_for_databases() -> usize {
+    let count = if place::is_preloaded() { settings::max_databases() } else { DATABASES };
+    count * size_of::<Database>()
+}
+
+impl Block {
+    /// The entries of the databases, as many as there is room for.
+    fn databases(&self) -> &[Database] {
+        // SAFETY: the block is of the size that its header says, and ends with zeroed entries.
+        unsafe { std::slice::from_raw_parts(self.databases.as_ptr(), max_databases()) }
+    }
+}
+
+/// How many databases of the server can generate ids.
+pub fn max_databases() -> usize {
+    (place::block_size() - size_of::<Block>()) / size_of::<Database>()
+}
 
 /// What the server knows of a database's high-water mark; see `snowid_core::mark`.
 #[repr(C, align(64))]
@@ -138,8 +159,9 @@ fn make_ready(function: &'static str) -> Result<(&'static Block, &'static Databa
 /// The entry of a database, taken now if need be: a free one, else one of a database that was
 /// dropped. None if all are in use.
 fn entry(block: &'static Block, oid: u32) -> Option<&'static Database> {
+    let databases = block.databases();
     let find = |wanted: u32| {
-        let (before, from) = block.databases.split_at(oid as usize % DATABASES);
+        let (before, from) = databases.split_at(oid as usize % databases.len());
         from.iter().chain(before).find(|entry| entry.oid.load(Ordering::Acquire) == wanted)
     };
     if let Some(entry) = find(oid) {
@@ -148,7 +170,7 @@ fn entry(block: &'static Block, oid: u32) -> Option<&'static Database> {
     loop {
         // Before the lock, since it reads the catalog. Another may reuse that entry meanwhile: then
         // the next one.
-        let dropped = if find(0).is_none() { dropped_database(block) } else { None };
+        let dropped = if find(0).is_none() { dropped_database(databases) } else { None };
         let entry = block.lock.hold(|| {
             find(oid).or_else(|| {
                 let entry = find(0).or_else(|| find(dropped?))?;
@@ -164,8 +186,8 @@ fn entry(block: &'static Block, oid: u32) -> Option<&'static Database> {
 }
 
 /// The oid of an entry whose database exists no more: none of its sessions can be left.
-fn dropped_database(block: &Block) -> Option<u32> {
-    let mut oids = block.databases.iter().map(|entry| entry.oid.load(Ordering::Relaxed));
+fn dropped_database(databases: &[Database]) -> Option<u32> {
+    let mut oids = databases.iter().map(|entry| entry.oid.load(Ordering::Relaxed));
     oids.find(|&oid| {
         let key = pg_sys::Datum::from(oid);
         let none = pg_sys::Datum::from(0usize);

@@ -6,7 +6,7 @@ use pgrx::prelude::*;
 #[pg_schema]
 mod tests {
     use super::*;
-    use crate::error::Error;
+    use crate::error::{Error, MarkError};
     use crate::relation_name::RelationName;
     use crate::shared::place::OURS;
     use pgrx::PgSqlErrorCode;
@@ -109,12 +109,17 @@ mod tests {
             Exhausted { last: 1 },
             ClockBehind { ms: 2, now: 1, tolerated: 0 },
             NegativeId { id: -1 },
-            AdvanceTooFar { ms: 2, now: 1, tolerated: 0 },
+            AdvanceTooFar { ms: 2, now: 1, tolerated: 0, shared: false },
+            AdvanceTooFar { ms: 2, now: 1, tolerated: 0, shared: true },
+            NotThisDatabases { shard: 5 },
             ClockJumped { now: 2, expected: 1, tolerated: 0 },
             ClockPastMark { now: 2, mark: 1, tolerated: 0 },
-            MarkMissing,
-            MarkDamaged,
-            MarkUnlogged,
+            Mark(MarkError::Missing),
+            Mark(MarkError::Damaged),
+            Mark(MarkError::Impossible { mark: 0 }),
+            Mark(MarkError::Unlogged),
+            Mark(MarkError::SetFarAhead { mark: 2, now: 1 }),
+            Mark(MarkError::FarAhead { mark: 2, now: 1, tolerated: 0 }),
             Unconfirmed { what: "ticket" },
             NotASequence { relation },
             SequenceUnlogged { sequence: relation },
@@ -125,6 +130,7 @@ mod tests {
             NotPreloaded,
             OtherLayout { made_by: &OURS },
             OtherLibrary { first: &OURS },
+            SetBeforeLoad { name: "pg_snowid.shards" },
             Recovery { function: "next_id()" },
             NoWorkerId,
             LeaseRanOut { until: 1, ms: 2, now: 2 },
@@ -137,11 +143,10 @@ mod tests {
                 EpochInFuture { .. } | InstantInfinite | InstantBeforeEpoch { .. } => {}
                 InstantPastLast { .. } | Undecodable { .. } | Exhausted { .. } => {}
                 ClockBehind { .. } | NegativeId { .. } | AdvanceTooFar { .. } => {}
-                ClockJumped { .. }
-                | ClockPastMark { .. }
-                | MarkMissing
-                | MarkDamaged
-                | MarkUnlogged => {}
+                NotThisDatabases { .. } | ClockJumped { .. } | ClockPastMark { .. } => {}
+                Mark(MarkError::Missing | MarkError::Damaged | MarkError::Unlogged) => {}
+                Mark(MarkError::Impossible { .. } | MarkError::SetFarAhead { .. }) => {}
+                Mark(MarkError::FarAhead { .. }) | SetBeforeLoad { .. } => {}
                 NotASequence { .. } | SequenceUnlogged { .. } | SequenceCycles { .. } => {}
                 SequenceDamaged { .. } | SequenceAtEnd { .. } => {}
                 Unconfirmed { .. } | TooManyDatabases | NotPreloaded | Recovery { .. } => {}

@@ -3,7 +3,7 @@
 //! lock; the time is always an argument, so that every clock story is a plain test.
 //!
 //! Imports run one way: `cell` uses `step`; `step`, `wait`, `mark`, `range`, `fields` and `lease` use
-//! `instant`, `range` and `lease` use `layout`; `block` and `text` stand alone.
+//! `instant`, `range`, `lease` and `shards` use `layout`; `block` and `text` stand alone.
 
 pub mod block;
 pub mod cell;
@@ -13,6 +13,7 @@ pub mod layout;
 pub mod lease;
 pub mod mark;
 pub mod range;
+pub mod shards;
 pub mod step;
 pub mod text;
 pub mod wait;

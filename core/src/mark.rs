@@ -30,6 +30,28 @@ pub fn lead_after(waited: i64, most: i64) -> i64 {
 /// crashes again and again gets ever further ahead.
 pub const STEP: i64 = 250;
 
+/// A mark as it stands in its page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    pub mark: UnixMs,
+    /// By someone who isn't a server: setval, also a restore's.
+    pub by_hand: bool,
+}
+
+impl Stored {
+    /// Whether someone has set it further ahead of the clock than a server does. Ids from there on
+    /// would hold the shards up for all databases of the server, so none are made until the clock is
+    /// near, or the mark is accepted; ids below it may be in what was restored with it.
+    pub const fn is_far_ahead(self, now: UnixMs) -> bool {
+        self.by_hand && self.mark.saturating_sub(now) > LEAD
+    }
+
+    /// Whether someone has set it lower than `written` by a server.
+    pub const fn is_set_back(self, written: UnixMs) -> bool {
+        self.by_hand && self.mark < written
+    }
+}
+
 /// What a server knows of a database's mark. All zero: nothing yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
@@ -47,21 +69,22 @@ impl Mark {
         self.durable = self.written;
     }
 
-    /// Sees to the mark for a caller that wants an id of `ms` and finds `page` stored. Returns the
-    /// mark to store, if one is due: `target`, the clock and a lead, or more.
-    pub fn attend(&mut self, page: UnixMs, ms: UnixMs, target: UnixMs) -> Option<UnixMs> {
-        if page > self.written {
-            // The first look, or a restore has set it.
-            self.floor = self.floor.max(page);
-            self.written = page;
+    /// Sees to the mark for a caller that wants an id of `ms` and finds `page` stored, which isn't far
+    /// ahead. Returns the mark to store, if one is due: `target`, the clock and a lead, or more.
+    pub fn attend(&mut self, page: Stored, ms: UnixMs, target: UnixMs) -> Option<UnixMs> {
+        if page.mark > self.written || page.by_hand {
+            // The first look, or a restore has set it: what it holds may be above what is made here.
+            self.floor = self.floor.max(page.mark);
         }
         // Someone has set it back, or the extension was created anew: what was durable isn't.
-        let lost = page < self.written;
+        let lost = page.mark < self.written;
         if lost {
             self.durable = 0;
         }
+        self.written = self.written.max(page.mark);
         let due = self.durable.max(self.written) - ms <= EARLY;
-        if due || lost {
+        // One set by hand is taken over at once, as a server's.
+        if due || lost || page.by_hand {
             self.written = self.written.max(target).max(ms + STEP);
             return Some(self.written);
         }
@@ -97,6 +120,7 @@ mod tests {
         mark: Mark,
         ceiling: UnixMs,
         page: UnixMs,
+        by_hand: bool,
         disk: UnixMs,
         last: UnixMs,
         raises: u32,
@@ -119,8 +143,10 @@ mod tests {
                 if self.disk == self.page {
                     self.mark.flushed();
                 }
-                if let Some(mark) = self.mark.attend(self.page, ms, now + lead) {
-                    self.page = mark;
+                let page = Stored { mark: self.page, by_hand: self.by_hand };
+                assert!(!page.is_far_ahead(now), "this is refused");
+                if let Some(mark) = self.mark.attend(page, ms, now + lead) {
+                    (self.page, self.by_hand) = (mark, false);
                     self.raises += 1;
                 }
                 self.ceiling = self.mark.ceiling(ms);
@@ -132,6 +158,11 @@ mod tests {
                     lead = lead_after(self.flush_ms, 60_000);
                 }
             }
+        }
+
+        /// What setval does, where the next caller attends.
+        fn set(&mut self, mark: UnixMs) {
+            (self.page, self.disk, self.by_hand, self.ceiling) = (mark, mark, true, 0);
         }
 
         /// What the WAL writer does now and then.
@@ -193,18 +224,35 @@ mod tests {
     }
 
     #[test]
-    fn mark_set_higher_by_a_restore_lifts_the_next_ids() {
-        let mut server = Server::default();
-        server.draw(T);
-        (server.page, server.ceiling) = (T + 30_000, 0);
-        assert_eq!(server.draw(T + 1), T + 30_000);
+    fn mark_set_by_a_restore_lifts_the_next_ids_also_where_a_greater_was_written() {
+        for mark in [T + 500, T + LEAD] {
+            let mut server = Server::default();
+            server.draw(T);
+            server.set(mark);
+            assert_eq!(server.draw(T + 1), mark);
+            assert!(
+                !server.by_hand && server.page >= T + 1 + LEAD,
+                "it is the server's from then on"
+            );
+            server.crash();
+            assert!(server.draw(T - 10_000) > mark);
+        }
+    }
+
+    #[test]
+    fn mark_set_by_hand_is_refused_past_what_a_server_leads() {
+        for (mark, far) in [(1, false), (T + LEAD, false), (T + LEAD + 1, true), (i64::MAX, true)] {
+            assert_eq!(Stored { mark, by_hand: true }.is_far_ahead(T), far, "{mark}");
+            assert!(!Stored { mark, by_hand: false }.is_far_ahead(T), "a server's own goes on");
+        }
     }
 
     #[test]
     fn mark_set_lower_is_written_again_before_the_next_id() {
         let mut server = Server::default();
         server.draw(T);
-        (server.page, server.disk, server.ceiling) = (1, 1, 0);
+        server.set(1);
+        assert!(Stored { mark: 1, by_hand: true }.is_set_back(server.mark.written));
         let last = server.draw(T + 1);
         assert!(server.disk > last);
         server.crash();
@@ -221,9 +269,9 @@ mod tests {
     #[test]
     fn mark_years_ahead_is_not_raised() {
         let mut mark = Mark::default();
-        let page = T + 63_072_000_000;
+        let page = Stored { mark: T + 63_072_000_000, by_hand: false };
         assert_eq!(mark.attend(page, T, T + LEAD), None);
-        assert_eq!(mark.floor, page);
+        assert_eq!(mark.floor, page.mark);
     }
 
     proptest! {
@@ -242,6 +290,12 @@ mod tests {
                         prop_assert!(first > greatest, "{first} after {greatest}");
                     }
                     1 => server.flush(),
+                    2 => {
+                        // Anywhere that isn't refused; what it stands for is above it from then on.
+                        let mark = now.min(now + step);
+                        server.set(mark);
+                        greatest = greatest.max(mark - 1);
+                    }
                     _ => now += step / i64::from(event),
                 }
                 greatest = greatest.max(server.draw(now));

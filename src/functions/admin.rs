@@ -9,13 +9,16 @@ use crate::functions::generate;
 use crate::generator::Generator;
 use crate::high_water;
 use crate::interrupts;
-use crate::settings;
+use crate::privileges;
+use crate::settings::{self, shards};
 use crate::shared;
 use crate::shared::lease::{Lease, Source};
 use pgrx::prelude::*;
 use snowid_core::cell::Cell;
 use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, PgMicros, TWITTER_EPOCH, UnixMs, pg_micros};
 use snowid_core::layout::{Fields, INSTAGRAM, Layout, TWITTER, twitter_parts};
+use snowid_core::mark::LEAD;
+use snowid_core::step::Word;
 use std::sync::atomic::Ordering;
 
 /// snowid.advance(id [, epoch])
@@ -43,10 +46,8 @@ fn advance_past(id: i64, generator: Generator) -> Result<i64, Error> {
         return Err(Error::NegativeId { id });
     }
     let ms = epoch.plus(layout.elapsed(id as u64));
-    let (now, tolerated) = (clock::unix_ms(), settings::max_clock_regression());
-    if ms - now > tolerated {
-        return Err(Error::AdvanceTooFar { ms, now, tolerated });
-    }
+    let now = clock::unix_ms();
+    check_ahead(ms, now, layout == INSTAGRAM && shards::are_listed())?;
     // Durable first: a crash must not forget what was promised. Nothing to do in a normal import.
     if ms >= database.ceiling.load(Ordering::Acquire) {
         guarded(|| high_water::attend(database, ms))?;
@@ -65,6 +66,23 @@ fn advance_past(id: i64, generator: Generator) -> Result<i64, Error> {
     }
 }
 
+/// Refuses to advance further ahead of the clock than the caller may: as far as ids may be, or, where
+/// other databases draw from it too and would be held up, as far as a mark leads.
+fn check_ahead(ms: UnixMs, now: UnixMs, own: bool) -> Result<(), Error> {
+    let most = settings::max_clock_regression();
+    let refuse = |tolerated| {
+        let shared = tolerated < most;
+        Err(Error::AdvanceTooFar { ms, now, tolerated, shared })
+    };
+    if ms - now > most {
+        refuse(most)
+    } else if ms - now > LEAD && !own && !privileges::is_superuser() {
+        refuse(LEAD)
+    } else {
+        Ok(())
+    }
+}
+
 /// snowid.init_high_water(), called by the extension's script. Where nothing can be generated, as on
 /// a server of before 17 that hasn't the library preloaded, there is nothing to stand above.
 pub fn init_high_water(_: Args) -> Result<bool, Error> {
@@ -79,6 +97,12 @@ pub fn init_high_water(_: Args) -> Result<bool, Error> {
 pub fn accept_clock(_: Args) -> Result<bool, Error> {
     let (_, database) = shared::ready("snowid.accept_clock()")?;
     guarded(|| high_water::accept_clock(database)).map(|()| true)
+}
+
+/// snowid.accept_high_water()
+pub fn accept_high_water(_: Args) -> Result<bool, Error> {
+    let (_, database) = shared::ready("snowid.accept_high_water()")?;
+    guarded(|| high_water::accept(database))
 }
 
 /// snowid.release_worker()
@@ -111,18 +135,6 @@ pub fn check_epoch(args: Args) -> Result<PgMicros, Error> {
     if epoch > now { Err(Error::EpochInFuture { epoch, now }) } else { Ok(args.bigint(0)) }
 }
 
-/// What `snowid.generators` shows of a cell, in the order of its columns.
-type GeneratorRow = (
-    &'static str,
-    Option<i32>,
-    Option<i32>,
-    Option<i32>,
-    Option<i64>,
-    Option<TimestampWithTimeZone>,
-    i64,
-    i64,
-);
-
 /// snowid.read_generators()
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]
@@ -139,19 +151,22 @@ fn read_generators() -> TableIterator<
         name!(clock_regressions, i64),
     ),
 > {
-    let block = shared::look();
-    let shards = block.map_or(&[][..], |block| &block.shards[..]);
-    let workers = block.map_or(&[][..], |block| &block.workers[..]);
-    let shards = in_use(shards).map(|(node, cell)| {
-        let last_id = last_id(cell, INSTAGRAM, node, INSTAGRAM_EPOCH);
-        row(cell, "shard", (Some(node as i32), None, None), last_id)
+    let sees = Sees::now();
+    let rows = in_use().map(move |used| {
+        let Used { layout, node, cell, last } = used;
+        let last = sees.last_of(layout).then_some(last);
+        let last_id = last.and_then(|last| last_id(last, layout, node));
+        let last_at = last.and_then(|last| timestamp(last.ms()));
+        let (kind, shard, datacenter, worker) = if layout == INSTAGRAM {
+            ("shard", Some(node as i32), None, None)
+        } else {
+            let (datacenter, worker) = twitter_parts(node);
+            ("worker", None, Some(datacenter as i32), Some(worker as i32))
+        };
+        let (waits, regressions) = (cell.waits() as i64, cell.clock_regressions() as i64);
+        (kind, shard, datacenter, worker, last_id, last_at, waits, regressions)
     });
-    let workers = in_use(workers).map(|(node, cell)| {
-        let (datacenter, worker) = twitter_parts(node);
-        let last_id = last_id(cell, TWITTER, node, TWITTER_EPOCH);
-        row(cell, "worker", (None, Some(datacenter as i32), Some(worker as i32)), last_id)
-    });
-    TableIterator::new(shards.chain(workers))
+    TableIterator::new(rows)
 }
 
 /// snowid.read_status()
@@ -182,10 +197,9 @@ fn read_status() -> TableIterator<
 > {
     let own = own_worker();
     let database = shared::ready("").ok().map(|(_, database)| database);
-    let last = shared::look().and_then(|cells| {
-        let used = in_use(&cells.shards).chain(in_use(&cells.workers));
-        used.map(|(_, cell)| cell.last().ms()).max()
-    });
+    let sees = Sees::now();
+    let seen = in_use().filter(|used| sees.last_of(used.layout));
+    let last = seen.map(|used| used.last.ms()).max();
     TableIterator::once((
         env!("CARGO_PKG_VERSION"),
         last.and_then(timestamp),
@@ -253,25 +267,49 @@ fn own_worker() -> OwnWorker {
     }
 }
 
-/// The cells that have issued or been advanced to something, by node.
-fn in_use(cells: &'static [Cell]) -> impl Iterator<Item = (u32, &'static Cell)> {
-    (0..).zip(cells).filter(|(_, cell)| cell.last() != Default::default())
+/// A shard or worker that has issued or been advanced to something.
+struct Used {
+    layout: Layout,
+    node: u32,
+    cell: &'static Cell,
+    last: Word,
 }
 
-fn row(
-    cell: &Cell,
-    kind: &'static str,
-    (shard, datacenter, worker): (Option<i32>, Option<i32>, Option<i32>),
-    last_id: Option<i64>,
-) -> GeneratorRow {
-    let last_at = timestamp(cell.last().ms());
-    let (waits, regressions) = (cell.waits() as i64, cell.clock_regressions() as i64);
-    (kind, shard, datacenter, worker, last_id, last_at, waits, regressions)
+/// Those of the server that this database may draw from.
+fn in_use() -> impl Iterator<Item = Used> {
+    let used = |cells: &'static [Cell], layout| {
+        (0..).zip(cells).filter_map(move |(node, cell)| {
+            let last = cell.last();
+            (last != Word::default()).then_some(Used { layout, node, cell, last })
+        })
+    };
+    shared::look().into_iter().flat_map(move |block| {
+        let shards = used(&block.shards, INSTAGRAM).filter(|used| shards::has(used.node));
+        shards.chain(used(&block.workers, TWITTER))
+    })
 }
 
-/// The cell's last id in the default epoch; None where that epoch has no such id.
-fn last_id(cell: &'static Cell, layout: Layout, node: u32, epoch: Epoch) -> Option<i64> {
-    let last = cell.last();
+/// Whose last ids the caller may see: those of shards that are the database's own, or all.
+#[derive(Clone, Copy)]
+struct Sees {
+    shards: bool,
+    workers: bool,
+}
+
+impl Sees {
+    fn now() -> Self {
+        let all = privileges::reads_all_statistics();
+        Self { shards: all || shards::are_listed(), workers: all }
+    }
+
+    fn last_of(self, layout: Layout) -> bool {
+        if layout == INSTAGRAM { self.shards } else { self.workers }
+    }
+}
+
+/// The last id in the default epoch; None where that epoch has no such id.
+fn last_id(last: Word, layout: Layout, node: u32) -> Option<i64> {
+    let epoch = if layout == INSTAGRAM { INSTAGRAM_EPOCH } else { TWITTER_EPOCH };
     let elapsed = u64::try_from(last.ms() - epoch.unix_ms()).ok()?;
     let fields = Fields { elapsed, node, sequence: last.sequence() };
     (elapsed <= layout.elapsed_max()).then(|| layout.pack(fields) as i64)

@@ -4,7 +4,7 @@ use crate::abi::Args;
 use crate::arguments;
 use crate::error::Error;
 use crate::generator::{FOREVER, Generator};
-use crate::settings;
+use crate::settings::{self, shards};
 use crate::shared;
 use crate::shared::lease::Worker;
 use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, TWITTER_EPOCH};
@@ -45,6 +45,9 @@ pub fn snowflake_ids(args: Args) -> Result<Block, Error> {
 #[inline(always)]
 pub fn shard(id: i32, epoch: Epoch, function: &'static str) -> Result<Generator, Error> {
     let node = arguments::shard(id)?;
+    if !shards::has(node) {
+        return Err(Error::NotThisDatabases { shard: node });
+    }
     let (block, database) = shared::ready(function)?;
     let cell = &block.shards[node as usize];
     Ok(Generator { cell, database, layout: INSTAGRAM, node, epoch, until: FOREVER })

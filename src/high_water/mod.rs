@@ -9,6 +9,9 @@
 //! An id is drawn below the ceiling without coming here. The caller that reaches it attends: about
 //! once a second a database, while ids are drawn.
 //!
+//! The mark is anyone's to set who may restore a dump, and the cells are all databases': one that is set
+//! further ahead than a server writes it stops this database's draws until a superuser accepts it.
+//!
 //! A sequence that the current transaction has created may yet vanish. Its mark serves this
 //! transaction alone: the shared ceiling stays 0, and what is noted as written is more than the page
 //! holds, so that the first to attend after the commit writes and flushes it again.
@@ -17,12 +20,13 @@ mod page;
 
 use crate::clock;
 use crate::durable;
-use crate::error::Error;
+use crate::error::{Error, MarkError};
 use crate::settings;
 use crate::shared::{self, Database};
 use page::Page;
-use snowid_core::instant::UnixMs;
-use snowid_core::mark::{LEAD, Mark, STEP, lead_after};
+use pgrx::{PgLogLevel, PgSqlErrorCode, ereport};
+use snowid_core::instant::{UnixMs, Utc};
+use snowid_core::mark::{LEAD, Mark, STEP, Stored, lead_after};
 use std::sync::atomic::Ordering;
 
 /// What [`durable::wait`] says it waits for.
@@ -60,13 +64,17 @@ enum Attended {
 fn attend_once(database: &Database, ms: UnixMs, lead: i64) -> Result<Attended, Error> {
     let mut page = Page::lock()?;
     let ceiling = database.ceiling.load(Ordering::Relaxed);
-    let result = if ms < ceiling {
-        Ok(Attended::Covered { ceiling })
-    } else {
-        let now = clock::unix_ms();
-        check_clock(database, page.mark(), now).map(|()| raise(database, &mut page, ms, now + lead))
-    };
+    if ms < ceiling {
+        page.release();
+        return Ok(Attended::Covered { ceiling });
+    }
+    let now = clock::unix_ms();
+    let (stored, written) = (page.stored(), database.written.load(Ordering::Relaxed));
+    let result = check(database, stored, now).map(|()| raise(database, &mut page, ms, now + lead));
     page.release();
+    if result.is_ok() && stored.is_set_back(written) {
+        note_set_back(stored.mark, written);
+    }
     result
 }
 
@@ -75,7 +83,7 @@ fn attend_once(database: &Database, ms: UnixMs, lead: i64) -> Result<Attended, E
 pub fn init(database: &Database) -> Result<(), Error> {
     let mut page = Page::lock()?;
     let now = clock::unix_ms();
-    let raised = check_clock(database, page.mark(), now)
+    let raised = check(database, page.stored(), now)
         .map(|()| raise_uncommitted(database, &mut page, now, now + LEAD));
     page.release();
     raised.and_then(|(_, lsn)| durable::wait(lsn, WHAT))
@@ -87,9 +95,28 @@ pub fn accept_clock(database: &Database) -> Result<(), Error> {
     let now = clock::unix_ms();
     block.clock.0.store(now - clock::boot_ms(), Ordering::Relaxed);
     let mut page = Page::lock()?;
-    raise(database, &mut page, now, now + LEAD);
+    let checked = check_not_set_ahead(page.stored(), now);
+    if checked.is_ok() {
+        raise(database, &mut page, now, now + LEAD);
+    }
     page.release();
-    Ok(())
+    checked
+}
+
+/// Takes a mark that someone has set far ahead of the clock for right: ids start at it. Returns
+/// whether there was one.
+pub fn accept(database: &Database) -> Result<bool, Error> {
+    let mut page = Page::lock()?;
+    let stored = page.stored();
+    let far_ahead = stored.is_far_ahead(clock::unix_ms());
+    let mut lsn = 0;
+    if far_ahead {
+        database.floor.fetch_max(stored.mark, Ordering::Relaxed);
+        lsn = page.raise(stored.mark);
+    }
+    page.release();
+    durable::wait(lsn, WHAT)?;
+    Ok(far_ahead)
 }
 
 /// Sees to the mark for a caller that wants an id of `ms`; where a raise is due, up to `target`.
@@ -118,8 +145,9 @@ fn raise_if_due(database: &Database, page: &mut Page, ms: UnixMs, target: UnixMs
     if durable::is(database.lsn.load(Ordering::Relaxed)) {
         mark.flushed();
     }
-    let set_by_another = page.mark() > mark.written;
-    if let Some(raised) = mark.attend(page.mark(), ms, target) {
+    let stored = page.stored();
+    let set_by_another = stored.mark > mark.written;
+    if let Some(raised) = mark.attend(stored, ms, target) {
         let lsn = page.raise(raised);
         database.lsn.store(lsn, Ordering::Relaxed);
         database.raises.fetch_add(1, Ordering::Relaxed);
@@ -141,8 +169,12 @@ fn raise_uncommitted(
     target: UnixMs,
 ) -> (UnixMs, u64) {
     let written = database.written.load(Ordering::Relaxed);
-    let (mut mark, mut lsn) = (page.mark(), page.lsn());
-    if mark <= ms || mark < written - 1 {
+    let Stored { mut mark, by_hand } = page.stored();
+    let mut lsn = page.lsn();
+    if by_hand {
+        database.floor.fetch_max(mark, Ordering::Relaxed);
+    }
+    if by_hand || mark <= ms || mark < written - 1 {
         mark = written.max(target).max(ms + STEP);
         lsn = page.raise(mark);
         database.raises.fetch_add(1, Ordering::Relaxed);
@@ -153,15 +185,46 @@ fn raise_uncommitted(
     (mark, lsn)
 }
 
+/// Logs that the mark was found lower than this server wrote it: once an event, since it is raised
+/// then.
+fn note_set_back(mark: UnixMs, written: UnixMs) {
+    ereport!(
+        PgLogLevel::LOG,
+        PgSqlErrorCode::ERRCODE_WARNING,
+        "the high-water mark of this database was set back",
+        format!(
+            "It was found at {}, this server had written {}. It is raised again.",
+            Utc(mark),
+            Utc(written)
+        )
+    );
+}
+
+/// Refuses a mark or a clock that cannot be right.
+fn check(database: &Database, stored: Stored, now: UnixMs) -> Result<(), Error> {
+    check_not_set_ahead(stored, now)?;
+    check_clock(database, stored, now)
+}
+
+fn check_not_set_ahead(stored: Stored, now: UnixMs) -> Result<(), Error> {
+    if stored.is_far_ahead(now) {
+        return Err(MarkError::SetFarAhead { mark: stored.mark, now }.into());
+    }
+    Ok(())
+}
+
 /// Refuses a clock that cannot be right: a mark raised by it would hold ids up for years once it is
 /// set right. While the server runs, the time since boot tells a jump from elapsed time, unless the
-/// mark bears the clock out; at the first look since a start there is only the mark.
-fn check_clock(database: &Database, mark: UnixMs, now: UnixMs) -> Result<(), Error> {
+/// mark, as a server wrote it, bears the clock out; at the first look since a start there is only the
+/// mark.
+fn check_clock(database: &Database, stored: Stored, now: UnixMs) -> Result<(), Error> {
     let Some(block) = shared::look() else { return Ok(()) };
+    let Stored { mark, by_hand } = stored;
     let offset = now - clock::boot_ms();
     let known = block.clock.0.load(Ordering::Relaxed);
     let tolerated = settings::max_clock_jump();
-    if known != 0 && offset - known > tolerated && now - mark > tolerated {
+    let borne_out = !by_hand && now - mark <= tolerated;
+    if known != 0 && offset - known > tolerated && !borne_out {
         return Err(Error::ClockJumped { now, expected: now - offset + known, tolerated });
     }
     let first_look = database.written.load(Ordering::Relaxed) == 0;

@@ -1,13 +1,20 @@
 //! The sequence `snowid.high_water`, whose last value is the mark.
+//!
+//! What a server writes bears its stamp, in `log_cnt`: nextval has no use for it here, since the
+//! increment makes nextval fail, and setval makes it 0.
 #![allow(unsafe_code)]
 
-use crate::error::Error;
+use crate::error::{Error, MarkError};
 use crate::sequence::page::{self, Log};
 use pgrx::pg_sys;
 use snowid_core::instant::UnixMs;
+use snowid_core::mark::Stored;
 
 /// A new sequence's last value.
 pub const NEVER_USED: UnixMs = 1;
+
+/// In `log_cnt`: a server has written the mark.
+const STAMP: i64 = 1;
 
 /// The sequence's page, held by its exclusive lock until [`Page::release`] or until PostgreSQL's own
 /// clean-up after an error.
@@ -24,34 +31,41 @@ impl Page {
             let relation = open()?;
             let form = (*relation).rd_rel;
             let problem = if (*form).relkind != pg_sys::RELKIND_SEQUENCE as std::ffi::c_char {
-                Some(Error::MarkMissing)
+                Some(MarkError::Missing)
             } else if (*form).relpersistence != pg_sys::RELPERSISTENCE_PERMANENT as std::ffi::c_char
             {
-                Some(Error::MarkUnlogged)
+                Some(MarkError::Unlogged)
             } else {
                 None
             };
             if let Some(error) = problem {
                 pg_sys::relation_close(relation, LOCK);
-                return Err(error);
+                return Err(error.into());
             }
             // Before the buffer's lock, since it reads the catalog.
             let uncommitted = is_uncommitted(relation);
             let Some(page) = page::Page::lock(relation, Log::Difference) else {
                 pg_sys::relation_close(relation, LOCK);
-                return Err(Error::MarkDamaged);
+                return Err(MarkError::Damaged.into());
             };
-            Ok(Self { relation, page, uncommitted })
+            let page = Self { relation, page, uncommitted };
+            let Stored { mark, .. } = page.stored();
+            if mark < NEVER_USED {
+                page.release();
+                return Err(MarkError::Impossible { mark }.into());
+            }
+            Ok(page)
         }
     }
 
-    pub fn mark(&self) -> UnixMs {
-        self.page.last_value()
+    pub fn stored(&self) -> Stored {
+        Stored { mark: self.page.last_value(), by_hand: self.page.unlogged() != STAMP }
     }
 
     /// Stores a mark; returns the WAL position that has to be flushed for it, 0 if none.
     pub fn raise(&mut self, mark: UnixMs) -> u64 {
-        self.page.set_last_value(mark);
+        self.page.set_drawn(mark);
+        self.page.set_unlogged(STAMP);
         self.page.write()
     }
 
@@ -121,7 +135,7 @@ unsafe fn open() -> Result<pg_sys::Relation, Error> {
             return Ok(relation);
         }
         if oid == tried {
-            return Err(Error::MarkMissing);
+            return Err(MarkError::Missing.into());
         }
         tried = oid;
     }

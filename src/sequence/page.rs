@@ -82,8 +82,18 @@ impl Page {
 
     /// From here on nextval may draw no value without WAL of its own.
     pub fn end_unlogged(&mut self) {
+        self.set_unlogged(0);
+    }
+
+    /// How many values nextval may draw without WAL; setval leaves none.
+    pub fn unlogged(&self) -> i64 {
         // SAFETY: as above.
-        unsafe { self.data().log_cnt.write_unaligned(0) }
+        unsafe { self.data().log_cnt.read_unaligned() }
+    }
+
+    pub fn set_unlogged(&mut self, count: i64) {
+        // SAFETY: as above.
+        unsafe { self.data().log_cnt.write_unaligned(count) }
     }
 
     /// Stores the changes, as the last thing before the release; returns the WAL position that has to

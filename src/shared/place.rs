@@ -11,7 +11,7 @@
 #![allow(unsafe_code)]
 
 use super::lease::Lease;
-use super::{Block, Database};
+use super::{Block, Database, room_for_databases};
 use crate::abi::{guarded, report};
 use crate::error::Error;
 use crate::settings;
@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 pub struct Header {
     magic: [u8; 16],
     layout: u64,
-    /// The block's.
+    /// The block's; in [`OURS`] without room for databases.
     size: u64,
     /// The library's version, for errors.
     library: [u8; 32],
@@ -124,6 +124,17 @@ type Make = unsafe extern "C-unwind" fn(*mut c_void);
 /// The header in shared memory, once this process has found it.
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(ptr::null_mut());
 
+/// The size of a block that is made now.
+fn new_size() -> usize {
+    ours().size as usize + room_for_databases()
+}
+
+/// The size of the block. To be called once this process knows it.
+pub fn block_size() -> usize {
+    // SAFETY: the header was found before the block was, and is never changed.
+    unsafe { (*HEADER.load(Ordering::Relaxed)).size as usize }
+}
+
 /// The block, if it is laid out as this library takes it to be.
 fn block_of(find: Find) -> Result<&'static Block, Error> {
     let header = find(c"pg_snowid", size_of::<Header>(), make_header).cast::<Header>();
@@ -143,7 +154,7 @@ fn block_of(find: Find) -> Result<&'static Block, Error> {
 
 unsafe extern "C-unwind" fn make_header(place: *mut c_void) {
     // SAFETY: the place is of the header's size, and nobody else's yet.
-    unsafe { place.cast::<Header>().write(ours()) }
+    unsafe { place.cast::<Header>().write(Header { size: new_size() as u64, ..ours() }) }
 }
 
 unsafe extern "C-unwind" fn make_block(place: *mut c_void) {
@@ -151,8 +162,7 @@ unsafe extern "C-unwind" fn make_block(place: *mut c_void) {
         // SAFETY: the place is of the size that the header says, and nobody else's yet. A zeroed
         // block is valid, but for its locks.
         unsafe {
-            let size = (*HEADER.load(Ordering::Relaxed)).size as usize;
-            place.cast::<u8>().write_bytes(0, size);
+            place.cast::<u8>().write_bytes(0, block_size());
             (*place.cast::<Block>()).init_locks();
         }
     });
@@ -204,7 +214,7 @@ mod preload {
                 pg_guard_ffi_boundary(|| next());
             }
             pg_sys::RequestAddinShmemSpace(size_of::<Header>());
-            pg_sys::RequestAddinShmemSpace(ours().size as usize);
+            pg_sys::RequestAddinShmemSpace(new_size());
         }
     }
 

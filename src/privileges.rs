@@ -1,0 +1,17 @@
+//! What the current user may.
+#![allow(unsafe_code)]
+
+use crate::abi::guarded;
+use pgrx::pg_sys;
+
+pub fn is_superuser() -> bool {
+    // SAFETY: reads the catalog, in a transaction and under a guard.
+    guarded(|| unsafe { pg_sys::superuser() })
+}
+
+/// Whether it is a member of pg_read_all_stats, as pg_monitor is, or a superuser.
+pub fn reads_all_statistics() -> bool {
+    let role = pg_sys::Oid::from(pg_sys::ROLE_PG_READ_ALL_STATS);
+    // SAFETY: as above.
+    guarded(|| unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), role) })
+}
