@@ -6,7 +6,8 @@ project=$PWD
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/pg_snowid
 target=${CARGO_TARGET_DIR:-$project/target}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
-pgrx_version=$(sed -n 's/^pgrx = "=\(.*\)"/\1/p' Cargo.toml)
+mapfile -t majors < <(sed -n 's/^pg\([0-9]*\) = .*/\1/p' Cargo.toml) # of PostgreSQL, the supported ones in order
+supported="${majors[0]} to ${majors[-1]}"
 export CARGO_TARGET_DIR=$target
 unset RUST_BACKTRACE # a server that inherits it shows backtraces in its errors' details
 
@@ -19,6 +20,7 @@ die() { # die FACT [NEXT STEP…]
 }
 
 is_root() { [ "$(id -u)" = 0 ]; }
+has_root() { is_root || { command -v sudo >/dev/null && sudo true; }; }
 as_root() {
   if is_root; then "$@"; return; fi
   command -v sudo >/dev/null || die "this step needs root, and there is no sudo here" "run it as root: $*"
@@ -30,45 +32,63 @@ server_user=$(id -un)
 if is_root; then server_user=postgres; fi
 as_server() { if is_root; then runuser -u "$server_user" -- "$@"; else "$@"; fi; }
 
-# logged WHAT COMMAND…: the output goes to a file; a line now and then shows that it goes on.
+# logged WHAT COMMAND…: the output goes to a file; a line now and then shows that it goes on. If it fails,
+# $remedy is the next step.
+remedy=
 logged() {
   local what=$1 log=$target/log/${1//[^a-zA-Z0-9.]/-}.log start=$SECONDS beat status=0
   mkdir -p "${log%/*}"
   say "$what"
   shift
-  while sleep 20; do note "$((SECONDS - start)) s: $(tail -n 1 "$log" | tr -d '\r' | cut -c1-70)"; done &
+  while sleep 20 && kill -0 $$; do note "$((SECONDS - start)) s: $(tail -n 1 "$log" | tr -d '\r' | cut -c1-70)"; done &
   beat=$!
   "$@" </dev/null >"$log" 2>&1 || status=$?
   kill "$beat" 2>/dev/null || true
   wait "$beat" 2>/dev/null || true
   [ "$status" = 0 ] && return
   tail -n 40 "$log" >&2
-  die "failed: $what" "the whole output: $log"
+  die "failed: $what" ${remedy:+"$remedy"} "the whole output: $log"
 }
 
-# The major that this machine's Debian brings: one that is installed, else the one that apt offers.
+# The release of Debian that brings a major.
+suite_of() {
+  case $1 in
+    15) echo bookworm ;;
+    17) echo trixie ;;
+    18) echo forky ;;
+  esac
+}
+this_suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2>/dev/null || true)
+
+# The major to work with where none is named: one that is installed, else the one that apt offers, else
+# (its lists may never have been fetched) the one that this release of Debian brings.
 native_major() {
-  local major
-  for major in 18 17 16 15; do
-    if [ -x "/usr/lib/postgresql/$major/bin/postgres" ]; then echo "$major"; return; fi
+  local i major
+  for ((i = ${#majors[@]} - 1; i >= 0; i--)); do
+    if [ -x "/usr/lib/postgresql/${majors[i]}/bin/postgres" ]; then echo "${majors[i]}"; return; fi
   done
-  apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -1
+  major=$(apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -1)
+  if [ -n "$major" ]; then echo "$major"; return; fi
+  for major in "${majors[@]}"; do
+    if [ "$(suite_of "$major")" = "${this_suite:-unknown}" ]; then echo "$major"; fi
+  done
 }
 
-# Whether apt or this machine has the major's server; the others run in a root of their own.
+# Whether this machine or its apt has the major's server; the others run in a root of their own.
 is_local() {
-  [ -x "/usr/lib/postgresql/$1/bin/postgres" ] || apt-cache show "postgresql-$1" >/dev/null 2>&1
+  [ -x "/usr/lib/postgresql/$1/bin/postgres" ] || apt-cache show "postgresql-$1" >/dev/null 2>&1 ||
+    [ "$(suite_of "$1")" = "${this_suite:-unknown}" ]
 }
+
+is_supported() { [[ " ${majors[*]} " == *" ${1:-none} "* ]]; }
 
 # use_pg_config FILE: builds are for the server it names. Each major has its own configuration
 # for pgrx in target/: the user's ~/.pgrx stays untouched, and changing majors rebuilds nothing.
 use_pg_config() {
   pg_config=$1
   pg=$("$pg_config" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
-  case $pg in
-    15 | 16 | 17 | 18) ;;
-    *) die "$pg_config is of PostgreSQL $pg; pg_snowid supports 15 to 18" "name another: PG_CONFIG=/path/to/pg_config" ;;
-  esac
+  is_supported "$pg" ||
+    die "$pg_config is of PostgreSQL $pg; pg_snowid supports $supported" "name another: PG_CONFIG=/path/to/pg_config"
   export PGRX_HOME=$target/pgrx-$pg
   local config="[configs]
 pg$pg = \"$pg_config\""
@@ -96,27 +116,29 @@ use_major() {
   fi
 }
 
-# cargo-pgrx must have exactly the version of the pgrx crate: the user's own, or one in our cache.
-use_cargo_pgrx() {
-  local own
-  own=$(command -v cargo-pgrx || true)
-  if [ -z "$own" ] || [ "$("$own" pgrx --version 2>/dev/null)" != "cargo-pgrx $pgrx_version" ]; then
-    own=$cache/tools/bin/cargo-pgrx
-  fi
-  export CARGO_PGRX=$own # read by pgrx-tests too
+# build PROFILE: the library, for the server of use_pg_config; sets built.
+build() {
+  built=$target/$1/libpg_snowid.so
+  logged "building pg_snowid $version for PostgreSQL $pg" cargo build --profile "$1" --lib --locked \
+    --no-default-features --features "pg$pg"
 }
-cargo_pgrx() { "$CARGO_PGRX" pgrx "$@"; }
 
-# install_release: builds the release library for the server of use_pg_config, and installs it.
-install_release() {
-  local sudo=() lib
-  lib=$("$pg_config" --pkglibdir)
-  if [ ! -w "$lib" ] || [ ! -w "$("$pg_config" --sharedir)/extension" ]; then
-    sudo=(--sudo)
-    as_root rm -f "$lib/pg_snowid.so" # --sudo copies over it in place, which crashes servers that have it loaded
-  fi
-  logged "building pg_snowid $version for PostgreSQL $pg" cargo_pgrx install --release \
-    --no-default-features --features "pg$pg" --pg-config "$pg_config" "${sudo[@]}"
+# install_files LIB EXTENSION [COMMAND]: puts what was built into these folders, by way of COMMAND as_root where
+# that is needed. install replaces a library that servers have loaded; written over in place it would crash them.
+install_files() {
+  local sql=$target/pg_snowid--$version.sql
+  scripts/install-sql >"$sql"
+  ${3:-} install -m 755 "$built" "$1/pg_snowid.so"
+  ${3:-} install -m 644 pg_snowid.control "$sql" "$2/"
+}
+
+# build_and_install PROFILE: into the server of use_pg_config.
+build_and_install() {
+  local lib extension how=
+  build "$1"
+  lib=$("$pg_config" --pkglibdir) extension=$("$pg_config" --sharedir)/extension
+  if [ ! -w "$lib" ] || [ ! -w "$extension" ]; then how=as_root; fi
+  install_files "$lib" "$extension" $how
 }
 
 # start_server DIR: a server of its own, with its data, socket and log in that empty folder of the server's user.

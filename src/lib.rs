@@ -37,9 +37,6 @@ mod relation_name;
 mod sequence;
 mod settings;
 mod shared;
-mod sql;
-#[cfg(feature = "pg_test")]
-mod tests;
 
 ::pgrx::pg_module_magic!(name, version);
 
@@ -53,14 +50,4 @@ extern "C-unwind" fn _PG_init() {
     shared::place::request();
     planner::install();
     fleet::register();
-}
-
-/// What `cargo pgrx test` asks for.
-#[cfg(test)]
-pub mod pg_test {
-    pub fn setup(_options: Vec<&str>) {}
-
-    pub fn postgresql_conf_options() -> Vec<&'static str> {
-        vec!["shared_preload_libraries = 'pg_snowid'"]
-    }
 }
