@@ -33,6 +33,8 @@ pub struct Keeper {
     /// From the file, until something is in force.
     stored: Option<Held>,
     holding: Option<Holding>,
+    /// The pair that was released last, and the time that its ids are below: its cell stands past it.
+    sealed: Option<(u32, UnixMs)>,
     stage: Stage,
     /// The problem that was logged last.
     logged: Option<String>,
@@ -81,6 +83,7 @@ impl Keeper {
             identity,
             stored,
             holding: None,
+            sealed: None,
             stage: if is_released { Stage::Released } else { Stage::Leasing },
             logged: None,
         })
@@ -195,9 +198,16 @@ impl Keeper {
     /// What to record of a pair that this server has, or will have.
     fn pair(&self, node: u32, now: UnixMs) -> Pair {
         let holding = self.holding.filter(|holding| holding.node == node);
-        let (floor, bound) = holding.map_or((0, 0), |holding| (holding.floor, holding.bound));
         let last = self.block.workers[node as usize].last();
-        let floor = if last == Default::default() { floor } else { floor.max(last.ms() + 1) };
+        let (floor, bound) = match self.sealed {
+            // Draws that had begun may come up to there, once the seal is taken back.
+            Some((sealed, floor)) if sealed == node && last.is_sealed() => (floor, last.ms()),
+            _ => {
+                let (floor, bound) = holding.map_or((0, 0), |held| (held.floor, held.bound));
+                let drawn = if last == Default::default() { 0 } else { last.ms() + 1 };
+                (floor.max(drawn), bound)
+            }
+        };
         // Ids of a database whose mark is ahead of the clock go on from that, as far as is tolerated.
         let wanted = self.block.lease.take_wanted().min(now + settings::max_clock_regression());
         Pair {
@@ -236,9 +246,16 @@ impl Keeper {
         leased: Option<Leased>,
         source: Source,
     ) {
-        if floor > 0 {
-            let cell = &self.block.workers[node as usize];
-            cell.advance(floor - 1, TWITTER.sequence_max(), clock::unix_ms());
+        let (cell, now) = (&self.block.workers[node as usize], clock::unix_ms());
+        match self.sealed {
+            Some((sealed, below)) if sealed == node => {
+                cell.unseal(floor.max(below) - 1, TWITTER.sequence_max(), now);
+                self.sealed = None;
+            }
+            _ if floor > 0 => {
+                cell.advance(floor - 1, TWITTER.sequence_max(), now);
+            }
+            _ => {}
         }
         self.block.lease.publish(Worker { node, until }, source);
         self.stored = None;

@@ -17,8 +17,9 @@ impl Keeper {
         self.stored = None;
         let Holding { node, floor, bound, .. } = self.holding.take()?;
         let cell = &self.block.workers[node as usize];
-        let last = cell.exchange(bound, TWITTER.sequence_max(), clock::unix_ms());
-        Some((node, floor.max(last.ms() + 1)))
+        let last = cell.seal(bound, TWITTER.sequence_max(), clock::unix_ms());
+        self.sealed = Some((node, floor.max(last.ms() + 1)));
+        self.sealed
     }
 
     /// Makes the pair free for others.
