@@ -13,8 +13,8 @@
 //! - `durable`: whether WAL is safe, and waiting for it
 //! - `arguments`: the checks of what SQL hands in
 //! - `shared`: what lives in shared memory
-//! - `settings`, `interrupts`, `clock`, `abi`: PostgreSQL's settings and interrupts, the system's
-//!   clocks, the C calling convention
+//! - `settings`, `interrupts`, `roles`, `clock`, `abi`: PostgreSQL's settings, interrupts and roles, the
+//!   system's clocks, the C calling convention
 //! - `error`: every error there is; `relation_name`: a relation in their texts
 //! - `snowid_core` (folder `core/`): layouts, instants, text forms and the generator's step, without
 //!   PostgreSQL
@@ -33,6 +33,7 @@ mod high_water;
 mod interrupts;
 mod planner;
 mod relation_name;
+mod roles;
 mod sequence;
 mod settings;
 mod shared;

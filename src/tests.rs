@@ -127,6 +127,7 @@ mod tests {
             LeaseRanOut { until: 1, ms: 2, now: 2 },
             NotLeased,
             ReleaseUnconfirmed,
+            UserInEndpoints,
         ];
         for error in &all {
             match error {
@@ -143,6 +144,7 @@ mod tests {
                 SequenceDamaged { .. } | SequenceAtEnd { .. } => {}
                 Unconfirmed { .. } | TooManyDatabases | NotPreloaded | Recovery { .. } => {}
                 NoWorkerId | LeaseRanOut { .. } | NotLeased | ReleaseUnconfirmed => {}
+                UserInEndpoints => {}
             }
         }
         all

@@ -50,14 +50,14 @@ pub enum Source {
 const NODE_BITS: u32 = 10;
 const _: () = assert!(TWITTER.node_max() < 1 << NODE_BITS);
 
-/// What is wrong, as an error says it; an empty message: nothing.
+/// What is wrong: the fact, which errors say to every caller, and the detail, which tells of the server
+/// and is for those who watch over it. An empty message: nothing.
 #[repr(C)]
 #[derive(Clone)]
 pub struct Notice {
     pub code: i32,
-    message: Text<256>,
+    message: Text<128>,
     detail: Text<1280>,
-    hint: Text<512>,
 }
 
 #[repr(C)]
@@ -85,13 +85,16 @@ impl<const N: usize> Text<N> {
 }
 
 impl Notice {
-    pub fn new(code: i32, message: &str, detail: &str, hint: &str) -> Self {
-        Self { code, message: Text::new(message), detail: Text::new(detail), hint: Text::new(hint) }
+    pub fn new(code: i32, message: &str, detail: &str) -> Self {
+        Self { code, message: Text::new(message), detail: Text::new(detail) }
     }
 
-    /// Message, detail and hint.
-    pub fn texts(&self) -> (String, String, String) {
-        (self.message.get(), self.detail.get(), self.hint.get())
+    pub fn message(&self) -> String {
+        self.message.get()
+    }
+
+    pub fn detail(&self) -> String {
+        self.detail.get()
     }
 
     fn is_empty(&self) -> bool {
@@ -135,7 +138,7 @@ impl Lease {
 
     /// Says what is wrong, or that nothing is. To be called under a guard, as the next one.
     pub fn set_notice(&self, notice: Option<Notice>) {
-        let notice = notice.unwrap_or_else(|| Notice::new(0, "", "", ""));
+        let notice = notice.unwrap_or_else(|| Notice::new(0, "", ""));
         // SAFETY: the lock excludes others.
         with_init_lock(|| unsafe { *self.notice.get() = notice });
     }

@@ -3,6 +3,7 @@
 mod claim;
 mod release;
 
+use super::access::BadSetting;
 use super::client::{Client, Failure, Transaction};
 use super::file::{File, Held};
 use super::identity::Identity;
@@ -27,7 +28,7 @@ pub struct Keeper {
     keys: Keys,
     settings: Etcd,
     server: Server,
-    client: Result<Client, String>,
+    client: Result<Client, BadSetting>,
     /// The instance is on disk: etcd may know it.
     registered: bool,
     /// From the file, until something is in force.
@@ -68,7 +69,7 @@ enum Stage {
 
 impl Keeper {
     pub fn new(block: &'static Block) -> Result<Self, Problem> {
-        let (identity, stored) = Identity::read().map_err(Problem::File)?;
+        let (identity, stored) = Identity::read().map_err(Problem::Random)?;
         let settings = settings::etcd();
         block.lease.attach();
         // A predecessor of this process may have released the pair, and that holds until a reload.
@@ -138,7 +139,7 @@ impl Keeper {
                 if matches!(problem, Problem::Held { .. }) {
                     self.holding = None;
                 }
-                let is_brief = matches!(problem, Problem::Etcd { .. } | Problem::File(_));
+                let is_brief = problem.is_brief();
                 if !is_brief && !matches!(problem, Problem::Released) {
                     self.refused();
                 }
@@ -189,8 +190,9 @@ impl Keeper {
             }
             _ => self.claim(),
         };
-        if let (Err(Problem::Etcd { .. }), Some(stored)) = (&done, self.stored) {
-            self.use_stored(stored)?;
+        match (&done, self.stored) {
+            (Err(problem), Some(stored)) if problem.is_silence() => self.use_stored(stored)?,
+            _ => {}
         }
         done
     }
@@ -294,9 +296,9 @@ impl Keeper {
     ) -> Result<T, Problem> {
         let answer = match &mut self.client {
             Ok(client) => call(client, &self.settings),
-            Err(text) => Err(Failure(text.clone())),
+            Err(bad) => Err(Failure::Setting(bad.clone())),
         };
-        answer.map_err(etcd_problem)
+        answer.map_err(Into::into)
     }
 
     /// Tells errors and the view what is wrong, and the log if it is something new.
@@ -317,8 +319,13 @@ impl Keeper {
     }
 }
 
-fn etcd_problem(failure: Failure) -> Problem {
-    Problem::Etcd { failure, holds: false }
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Etcd(failure) => Self::Etcd { failure, holds: false },
+            Failure::Setting(BadSetting(what)) => Self::Setting(what),
+        }
+    }
 }
 
 fn server(identity: &Identity) -> Server {
@@ -333,8 +340,8 @@ fn server(identity: &Identity) -> Server {
 }
 
 /// A wrong setting is a reason why etcd can't be asked, as others are.
-fn client(settings: &Etcd) -> Result<Client, String> {
-    Client::new(settings, is_stopping).map_err(|failure| failure.0)
+fn client(settings: &Etcd) -> Result<Client, BadSetting> {
+    Client::new(settings, is_stopping)
 }
 
 fn offset() -> i64 {
