@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, 
 pub struct Lease {
     /// `until << 10 | node`; 0: none.
     word: AtomicU64,
+    /// The same of the pair that was released last: its ids lie below `until`, its cell stands past it.
+    sealed: AtomicU64,
     source: AtomicU32,
     release: AtomicBool,
     /// A time past `until` that a backend had an id for; 0: none.
@@ -34,6 +36,18 @@ unsafe impl Sync for Lease {}
 pub struct Worker {
     pub node: u32,
     pub until: UnixMs,
+}
+
+impl Worker {
+    fn pack(self) -> u64 {
+        (self.until as u64) << NODE_BITS | u64::from(self.node)
+    }
+
+    #[inline]
+    fn unpack(word: u64) -> Option<Self> {
+        let node = word as u32 & TWITTER.node_max();
+        (word != 0).then_some(Self { node, until: (word >> NODE_BITS) as UnixMs })
+    }
 }
 
 /// Where the pair comes from.
@@ -106,12 +120,16 @@ impl Lease {
     /// The pair in force, if any.
     #[inline]
     pub fn worker(&self) -> Option<Worker> {
-        let word = self.word.load(Ordering::Acquire);
-        if word == 0 {
-            return None;
-        }
-        let node = word as u32 & TWITTER.node_max();
-        Some(Worker { node, until: (word >> NODE_BITS) as UnixMs })
+        Worker::unpack(self.word.load(Ordering::Acquire))
+    }
+
+    /// A pair whose cell is sealed, and where its ids ended.
+    pub fn sealed(&self) -> Option<Worker> {
+        Worker::unpack(self.sealed.load(Ordering::Acquire))
+    }
+
+    pub fn set_sealed(&self, worker: Option<Worker>) {
+        self.sealed.store(worker.map_or(0, Worker::pack), Ordering::Release);
     }
 
     pub fn source(&self) -> Source {
@@ -125,8 +143,7 @@ impl Lease {
 
     /// Puts a pair in force; its cell stands at its floor.
     pub fn publish(&self, worker: Worker, source: Source) {
-        let word = (worker.until as u64) << NODE_BITS | u64::from(worker.node);
-        self.word.store(word, Ordering::Release);
+        self.word.store(worker.pack(), Ordering::Release);
         self.source.store(source as u32, Ordering::Release);
     }
 

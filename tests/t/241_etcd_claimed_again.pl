@@ -2,8 +2,8 @@
 # makes ids of now, however long its lease is: the bound that ended the draws of before is not what it goes
 # on from. What was drawn, or advanced to, before the reload is not repeated.
 #
-# It would fail if the pair's generator stayed at the old bound (a day ahead ids are refused), or if
-# it were set back below what somebody counts on.
+# It would fail if the pair's generator stayed at the old bound (a day ahead ids are refused), also where the lease
+# worker was started anew meanwhile, or if it were set back below what somebody counts on.
 
 use strict;
 use warnings;
@@ -30,10 +30,12 @@ sub again
 	is(in_force($node, 'etcd'), '3/4', 'a reload claims it again');
 	return;
 }
+# The second time by another lease worker.
 for my $how ('first', 'second')
 {
 	my $last = draw($node);
 	again(sub {
+		end_lease_worker($node, 'TERM') if $how eq 'second';
 		at_most($etcd->record('pair/03/04')->{bound_ms} - unix_ms(), 5000, 'the next holder begins, ms ahead of the clock');
 	});
 	my $id = draw($node);

@@ -34,8 +34,6 @@ pub struct Keeper {
     /// From the file, until something is in force.
     stored: Option<Held>,
     holding: Option<Holding>,
-    /// The pair that was released last, and the time that its ids are below: its cell stands past it.
-    sealed: Option<(u32, UnixMs)>,
     stage: Stage,
     /// The problem that was logged last.
     logged: Option<String>,
@@ -62,8 +60,8 @@ struct Leased {
 
 enum Stage {
     Leasing,
-    /// The pair is out of use here, with this bound, and etcd is to be told.
-    Releasing(Option<(u32, UnixMs)>),
+    /// The pair is out of use here, its ids end there, and etcd is to be told.
+    Releasing(Option<Worker>),
     Released,
 }
 
@@ -84,7 +82,6 @@ impl Keeper {
             identity,
             stored,
             holding: None,
-            sealed: None,
             stage: if is_released { Stage::Released } else { Stage::Leasing },
             logged: None,
         })
@@ -201,9 +198,9 @@ impl Keeper {
     fn pair(&self, node: u32, now: UnixMs) -> Pair {
         let holding = self.holding.filter(|holding| holding.node == node);
         let last = self.block.workers[node as usize].last();
-        let (floor, bound) = match self.sealed {
+        let (floor, bound) = match self.block.lease.sealed() {
             // Draws that had begun may come up to there, once the seal is taken back.
-            Some((sealed, floor)) if sealed == node && last.is_sealed() => (floor, last.ms()),
+            Some(sealed) if sealed.node == node && last.is_sealed() => (sealed.until, last.ms()),
             _ => {
                 let (floor, bound) = holding.map_or((0, 0), |held| (held.floor, held.bound));
                 let drawn = if last == Default::default() { 0 } else { last.ms() + 1 };
@@ -249,10 +246,10 @@ impl Keeper {
         source: Source,
     ) {
         let (cell, now) = (&self.block.workers[node as usize], clock::unix_ms());
-        match self.sealed {
-            Some((sealed, below)) if sealed == node => {
-                cell.unseal(floor.max(below) - 1, TWITTER.sequence_max(), now);
-                self.sealed = None;
+        match self.block.lease.sealed() {
+            Some(sealed) if sealed.node == node => {
+                cell.unseal(floor.max(sealed.until) - 1, TWITTER.sequence_max(), now);
+                self.block.lease.set_sealed(None);
             }
             _ if floor > 0 => {
                 cell.advance(floor - 1, TWITTER.sequence_max(), now);
