@@ -123,11 +123,11 @@ COMMENT ON COLUMN snowid.status.worker_source IS
 COMMENT ON COLUMN snowid.status.datacenter_id IS 'the datacenter in force, NULL if none is';
 COMMENT ON COLUMN snowid.status.worker_id IS 'the worker in force, NULL if none is';
 COMMENT ON COLUMN snowid.status.node_name IS
-    'the name for which the pair is leased from etcd, NULL if it is not';
+    'the name for which the pair is leased from etcd, NULL if it is not, or for others than superusers and members of pg_monitor';
 COMMENT ON COLUMN snowid.status.lease_until IS
     'until when snowflake_id() goes on if etcd does not answer';
 COMMENT ON COLUMN snowid.status.lease_problem IS
-    'what is wrong with the lease, NULL if nothing is';
+    'what is wrong with the lease, NULL if nothing is; the details are for superusers and members of pg_monitor';
 COMMENT ON COLUMN snowid.status.max_clock_regression IS 'pg_snowid.max_clock_regression';
 COMMENT ON COLUMN snowid.status.max_clock_jump IS 'pg_snowid.max_clock_jump';
 COMMENT ON COLUMN snowid.status.max_downtime IS 'pg_snowid.max_downtime';

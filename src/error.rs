@@ -136,6 +136,7 @@ pub enum Error {
     },
     NotLeased,
     ReleaseUnconfirmed,
+    UserInEndpoints,
 }
 
 const SYNC_CLOCK: &str = "Check that the system clock is right and synchronized. Generating goes on \
@@ -156,6 +157,9 @@ const ACCEPT_CLOCK: &str = "Set the clock right. If it is right, an administrato
 
 const OTHER_VERSION: &str = "Connect again. Where a new session fails likewise, restart the server: \
     then it and all sessions load what is installed.";
+
+/// For what is wrong with a lease: its details name users, files and other servers.
+const SEE_LOG: &str = "The server's log says more, as does snowid.status to members of pg_monitor.";
 
 impl Error {
     /// The error as PostgreSQL reports it.
@@ -374,8 +378,8 @@ impl Error {
             ),
             Self::NoWorkerId => match notice() {
                 Some(notice) => {
-                    let (message, detail, hint) = notice.texts();
-                    report(PgSqlErrorCode::from(notice.code as isize), message, detail, hint)
+                    let code = PgSqlErrorCode::from(notice.code as isize);
+                    report(code, notice.message(), "", SEE_LOG)
                 }
                 None => report(
                     ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -384,39 +388,40 @@ impl Error {
                     "Try again. If that does not help, the server's log says why; \"max_worker_processes\" may be too low.",
                 ),
             },
-            Self::LeaseRanOut { until, ms, now } => {
-                let problem = notice().map(|notice| notice.texts());
-                report(
+            Self::LeaseRanOut { until, ms, now } => report(
                     ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                     "the lease of this server's worker ID has run out",
                     format!(
-                        "It is good for IDs before {}; the next one would be of {}, the clock says {}.{}",
+                        "It is good for IDs before {}; the next one would be of {}, the clock says {}. {}",
                         Utc(until),
                         Utc(ms),
                         Utc(now),
-                        problem.map_or(String::new(), |(fact, detail, _)| format!(
-                            " Last problem: {fact}. {detail}"
-                        ))
-                    ),
-                    "Generating goes on by itself when the lease is renewed. \
+                        last_problem()
+                    )
+                    .trim_end(),
+                    "Generating goes on by itself when the lease is renewed; the server's log says what is in the way. \
                      \"pg_snowid.etcd_lease\" sets how long a server goes on without etcd.",
-                )
-            }
+            ),
             Self::NotLeased => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "this server's worker ID is not leased",
                 "The setting \"pg_snowid.etcd_endpoints\" is empty.",
                 "",
             ),
-            Self::ReleaseUnconfirmed => {
-                let problem = notice().map_or(String::new(), |notice| notice.texts().1);
-                report(
-                    ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                    "etcd has not confirmed the release of the worker ID yet",
-                    problem,
-                    "This server no longer uses it, and goes on trying to tell etcd so.",
-                )
-            }
+            // Without the value, which may have a password.
+            Self::UserInEndpoints => report(
+                ERRCODE_INVALID_PARAMETER_VALUE,
+                "parameter \"pg_snowid.etcd_endpoints\" must not hold a user or password",
+                "An endpoint is a scheme, a host and a port, without \"@\".",
+                "Set \"pg_snowid.etcd_user\" and \"pg_snowid.etcd_password_file\".",
+            ),
+            Self::ReleaseUnconfirmed => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "etcd has not confirmed the release of the worker ID yet",
+                last_problem(),
+                "This server no longer uses it, and goes on trying to tell etcd so. Its log says \
+                 what is in the way.",
+            ),
         }
     }
 }
@@ -460,6 +465,11 @@ pub fn shown(text: &[u8]) -> String {
 /// What the background worker found wrong with the lease.
 fn notice() -> Option<Notice> {
     shared::look()?.lease.notice()
+}
+
+/// The fact of it, as a sentence for details; empty if there is none.
+fn last_problem() -> String {
+    notice().map_or(String::new(), |notice| format!("Last problem: {}.", notice.message()))
 }
 
 /// A report whose detail and hint are left out where they are empty.

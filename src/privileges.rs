@@ -11,7 +11,15 @@ pub fn is_superuser() -> bool {
 
 /// Whether it is a member of pg_read_all_stats, as pg_monitor is, or a superuser.
 pub fn reads_all_statistics() -> bool {
-    let role = pg_sys::Oid::from(pg_sys::ROLE_PG_READ_ALL_STATS);
+    has_rights_of(pg_sys::ROLE_PG_READ_ALL_STATS)
+}
+
+/// Whether it has the rights of pg_monitor, as superusers have.
+pub fn is_monitor() -> bool {
+    has_rights_of(pg_sys::ROLE_PG_MONITOR)
+}
+
+fn has_rights_of(role: u32) -> bool {
     // SAFETY: as above.
-    guarded(|| unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), role) })
+    guarded(|| unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), pg_sys::Oid::from(role)) })
 }

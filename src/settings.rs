@@ -1,11 +1,13 @@
 //! Settings (GUCs). All are the administrator's: none can be changed by an ordinary user.
 
 pub mod early;
+mod etcd;
 pub mod shards;
+
+pub use etcd::{Etcd, etcd, node_name, uses_etcd};
 
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
 use snowid_core::layout::TWITTER_PART_MAX;
-use std::ffi::CString;
 
 const UNSET: i32 = -1;
 
@@ -21,21 +23,6 @@ static SEQUENCE_SPREAD: GucSetting<i32> = GucSetting::<i32>::new(63);
 
 /// Why 4096: with them all shared memory is below 1 MB.
 static MAX_DATABASES: GucSetting<i32> = GucSetting::<i32>::new(4096);
-
-static ETCD_ENDPOINTS: Text = Text::new(Some(c""));
-static ETCD_PREFIX: Text = Text::new(Some(c"pg_snowid/"));
-static NODE_NAME: Text = Text::new(Some(c""));
-static ETCD_USER: Text = Text::new(Some(c""));
-static ETCD_PASSWORD: Text = Text::new(Some(c""));
-static ETCD_CA_FILE: Text = Text::new(Some(c""));
-static ETCD_CERT_FILE: Text = Text::new(Some(c""));
-static ETCD_KEY_FILE: Text = Text::new(Some(c""));
-/// Why 30 s: a failover waits so long, and a restart of etcd or an election takes less.
-static ETCD_LEASE: GucSetting<i32> = GucSetting::<i32>::new(30);
-static ETCD_GRACE: GucSetting<i32> = GucSetting::<i32>::new(7 * 86_400);
-static MAX_CLOCK_DIFFERENCE: GucSetting<i32> = GucSetting::<i32>::new(10_000);
-
-type Text = GucSetting<Option<CString>>;
 
 pub fn define() {
     GucRegistry::define_int_guc(
@@ -109,7 +96,7 @@ pub fn define() {
         GucFlags::default(),
     );
     shards::define();
-    define_etcd();
+    etcd::define();
     reserve_prefix();
 }
 
@@ -117,108 +104,6 @@ pub fn define() {
 /// such; elsewhere these have no effect.
 fn fixed() -> GucContext {
     if is_preloading() { GucContext::Postmaster } else { GucContext::Sighup }
-}
-
-fn define_etcd() {
-    let texts = [
-        (
-            c"pg_snowid.etcd_endpoints",
-            c"URLs of the etcd that gives this server its worker ID, separated by commas.",
-            c"Empty means that pg_snowid.datacenter_id and pg_snowid.worker_id say it.",
-            &ETCD_ENDPOINTS,
-            fixed(),
-            GucFlags::default(),
-        ),
-        (
-            c"pg_snowid.etcd_prefix",
-            c"What all keys in etcd begin with.",
-            c"Servers with the same prefix are one fleet.",
-            &ETCD_PREFIX,
-            fixed(),
-            GucFlags::default(),
-        ),
-        (
-            c"pg_snowid.node_name",
-            c"Name under which this server and its successors hold a worker ID.",
-            c"Empty means cluster_name or, without that, the system identifier and the port.",
-            &NODE_NAME,
-            fixed(),
-            GucFlags::default(),
-        ),
-        (
-            c"pg_snowid.etcd_user",
-            c"User name for etcd.",
-            c"Empty means no authentication by password.",
-            &ETCD_USER,
-            GucContext::Sighup,
-            GucFlags::default(),
-        ),
-        (
-            c"pg_snowid.etcd_password",
-            c"Password for etcd.",
-            c"Used with pg_snowid.etcd_user.",
-            &ETCD_PASSWORD,
-            GucContext::Sighup,
-            GucFlags::SUPERUSER_ONLY,
-        ),
-        (
-            c"pg_snowid.etcd_ca_file",
-            c"File with the certificates that etcd's is trusted by (PEM).",
-            c"Empty means the well-known authorities that are built in.",
-            &ETCD_CA_FILE,
-            GucContext::Sighup,
-            GucFlags::default(),
-        ),
-        (
-            c"pg_snowid.etcd_cert_file",
-            c"File with this server's certificate for etcd (PEM).",
-            c"Empty means none.",
-            &ETCD_CERT_FILE,
-            GucContext::Sighup,
-            GucFlags::default(),
-        ),
-        (
-            c"pg_snowid.etcd_key_file",
-            c"File with the key of this server's certificate for etcd (PEM).",
-            c"Empty means that it is in pg_snowid.etcd_cert_file.",
-            &ETCD_KEY_FILE,
-            GucContext::Sighup,
-            GucFlags::default(),
-        ),
-    ];
-    for (name, short, long, setting, context, flags) in texts {
-        GucRegistry::define_string_guc(name, short, long, setting, context, flags);
-    }
-    GucRegistry::define_int_guc(
-        c"pg_snowid.etcd_lease",
-        c"How long this server makes snowflake IDs without an answer from etcd.",
-        c"A server that takes over from one that fails waits so long.",
-        &ETCD_LEASE,
-        5,
-        86_400,
-        GucContext::Sighup,
-        GucFlags::UNIT_S,
-    );
-    GucRegistry::define_int_guc(
-        c"pg_snowid.etcd_grace",
-        c"How long the worker ID of a server that is gone is kept for it.",
-        c"Then another server may get it.",
-        &ETCD_GRACE,
-        0,
-        i32::MAX,
-        GucContext::Sighup,
-        GucFlags::UNIT_S,
-    );
-    GucRegistry::define_int_guc(
-        c"pg_snowid.max_clock_difference",
-        c"How far the clock may differ from the other servers' for a worker ID to be claimed.",
-        c"It is also how far it may be behind the last time recorded for the ID.",
-        &MAX_CLOCK_DIFFERENCE,
-        0,
-        i32::MAX,
-        GucContext::Sighup,
-        GucFlags::UNIT_MS,
-    );
 }
 
 /// Whether this is the postmaster, loading what shared_preload_libraries names.
@@ -266,58 +151,6 @@ pub fn sequence_spread() -> u32 {
 /// Of effect where the library is preloaded.
 pub fn max_databases() -> usize {
     get(&MAX_DATABASES) as usize
-}
-
-/// Whether the worker ID is leased from etcd. Cheaper than copying the setting.
-#[allow(unsafe_code)]
-#[inline]
-pub fn uses_etcd() -> bool {
-    // SAFETY: as in `get`; a text setting is null or a C string.
-    unsafe {
-        let text: *const std::ffi::c_char = *ETCD_ENDPOINTS.as_ptr();
-        !text.is_null() && *text != 0
-    }
-}
-
-/// What the background worker needs to know of etcd.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Etcd {
-    pub endpoints: String,
-    pub prefix: String,
-    pub user: String,
-    pub password: String,
-    pub ca_file: String,
-    pub cert_file: String,
-    pub key_file: String,
-    /// Seconds.
-    pub lease: i64,
-    pub grace: i64,
-    /// Milliseconds.
-    pub clock_difference: i64,
-}
-
-pub fn etcd() -> Etcd {
-    Etcd {
-        endpoints: text(&ETCD_ENDPOINTS),
-        prefix: text(&ETCD_PREFIX),
-        user: text(&ETCD_USER),
-        password: text(&ETCD_PASSWORD),
-        ca_file: text(&ETCD_CA_FILE),
-        cert_file: text(&ETCD_CERT_FILE),
-        key_file: text(&ETCD_KEY_FILE),
-        lease: i64::from(get(&ETCD_LEASE)),
-        grace: i64::from(get(&ETCD_GRACE)),
-        clock_difference: i64::from(get(&MAX_CLOCK_DIFFERENCE)),
-    }
-}
-
-/// Empty where unset.
-pub fn node_name() -> String {
-    text(&NODE_NAME)
-}
-
-fn text(setting: &Text) -> String {
-    setting.get().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// `GucSetting::get` without its check of the thread, for the hot path.

@@ -13,7 +13,7 @@
 
 use crate::instant::UnixMs;
 
-/// What a shard issued last: Unix milliseconds, a flag, a sequence, in one word that can be swapped
+/// What a shard issued last: Unix milliseconds, two flags, a sequence, in one word that can be swapped
 /// atomically. It counts Unix time, so that ids of any epoch share it. Zero: nothing issued yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Word(pub u64);
@@ -22,9 +22,11 @@ impl Word {
     const MS_SHIFT: u32 = 16;
     /// Set while the word stands ahead of the clock: its rise marks one event, however many ids.
     const AHEAD: u64 = 1 << 15;
-    const SEQUENCE_MASK: u64 = Self::AHEAD - 1;
+    /// Set where nothing was issued up to here: see `Cell::seal`.
+    const SEAL: u64 = 1 << 14;
+    const SEQUENCE_MASK: u64 = Self::SEAL - 1;
 
-    /// `ms` is not negative and below 2^48 (the year 10889); `sequence` is below 2^15.
+    /// `ms` is not negative and below 2^48 (the year 10889); `sequence` is below 2^14.
     #[inline(always)]
     pub const fn new(ms: UnixMs, sequence: u32, ahead: bool) -> Self {
         Self((ms as u64) << Self::MS_SHIFT | if ahead { Self::AHEAD } else { 0 } | sequence as u64)
@@ -43,6 +45,18 @@ impl Word {
     #[inline]
     pub const fn ahead(self) -> bool {
         self.0 & Self::AHEAD != 0
+    }
+
+    pub const fn is_sealed(self) -> bool {
+        self.0 & Self::SEAL != 0
+    }
+
+    pub const fn with_seal(self) -> Self {
+        Self(self.0 | Self::SEAL)
+    }
+
+    pub const fn without_seal(self) -> Self {
+        Self(self.0 & !Self::SEAL)
     }
 
     /// Whether ids up to (ms, sequence) have been issued.

@@ -330,10 +330,14 @@ fn floor_further_ahead_than_tolerated_is_refused() {
 }
 
 #[test]
-fn word_keeps_its_three_parts_apart() {
-    for (ms, sequence, ahead) in [(0, 0, false), (T, 4095, true), ((1 << 48) - 1, 0x7fff, false)] {
+fn word_keeps_its_four_parts_apart() {
+    for (ms, sequence, ahead) in [(0, 0, false), (T, 4095, true), ((1 << 48) - 1, 0x3fff, false)] {
         let word = Word::new(ms, sequence, ahead);
-        assert_eq!((word.ms(), word.sequence(), word.ahead()), (ms, sequence, ahead));
+        for (word, sealed) in [(word, false), (word.with_seal(), true)] {
+            assert_eq!((word.ms(), word.sequence(), word.ahead()), (ms, sequence, ahead));
+            assert_eq!(word.is_sealed(), sealed);
+            assert_eq!(word.without_seal(), Word::new(ms, sequence, ahead));
+        }
     }
 }
 

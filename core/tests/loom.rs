@@ -130,3 +130,20 @@ fn ids_after_an_advance_are_greater_than_it() {
         assert_eq!(cell.last().ms(), T + 3);
     });
 }
+
+#[test]
+fn a_draw_that_has_begun_stays_below_the_seal_and_what_comes_after_it_above_the_last_id() {
+    loom::model(|| {
+        let cell = Arc::new(Cell::default());
+        let other = cell.clone();
+        let begun =
+            thread::spawn(move || other.draw(1, || T, None, || Rules { ceiling: T + 50, ..RULES }));
+        let last = cell.seal(T + 50, 1, T);
+        cell.unseal(last.ms().max(T), 1, T);
+        let begun = begun.join().unwrap();
+        let late = cell.draw(1, || T + 2, None, || RULES).unwrap();
+        assert!(late.ms == T + 2, "{late:?}");
+        // It was counted, or it came after the seal was taken back.
+        assert!(begun.is_ok_and(|claim| claim.ms == last.ms() || claim.ms > T) || begun.is_err());
+    });
+}

@@ -4,11 +4,11 @@
 //! Blocking, without threads: the signals of a server's process are not for a thread to catch. So
 //! the system resolves host names in its own time; the rest of a call has a limit.
 
+use super::access::{self, BadSetting, Login};
 use crate::settings::Etcd;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::{Value, json};
 use std::time::Duration;
-use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout, time};
 use ureq::{Agent, http::Uri};
@@ -24,8 +24,7 @@ pub struct Client {
     endpoints: Vec<String>,
     /// The endpoint that answered last.
     current: usize,
-    user: String,
-    password: String,
+    login: Option<Login>,
     token: Option<String>,
     /// Whether to give up before the next endpoint is asked.
     stop: fn() -> bool,
@@ -33,7 +32,12 @@ pub struct Client {
 
 /// Why a call failed, in words.
 #[derive(Debug)]
-pub struct Failure(pub String);
+pub enum Failure {
+    /// etcd didn't answer, or not as it should.
+    Etcd(String),
+    /// A setting, or a file that it names, keeps it from being asked.
+    Setting(BadSetting),
+}
 
 /// A key and its value, the revision at which it was last changed, and its lease or 0.
 pub struct Entry {
@@ -83,9 +87,8 @@ impl Transaction {
 }
 
 impl Client {
-    pub fn new(settings: &Etcd, stop: fn() -> bool) -> Result<Self, Failure> {
-        let endpoints = settings.endpoints.split(',').map(|url| url.trim().trim_end_matches('/'));
-        let endpoints: Vec<_> = endpoints.filter(|url| !url.is_empty()).map(Into::into).collect();
+    pub fn new(settings: &Etcd, stop: fn() -> bool) -> Result<Self, BadSetting> {
+        let endpoints = access::endpoints(settings);
         let limit = Duration::from_secs(settings.lease as u64) / 5;
         let config = Agent::config_builder()
             .proxy(None)
@@ -94,14 +97,13 @@ impl Client {
             .max_idle_connections(0)
             .timeout_connect(Some(CONNECT_MAX))
             .timeout_global(Some(limit.clamp(CALL_MIN, CALL_MAX)))
-            .tls_config(tls(settings)?)
+            .tls_config(access::tls(settings)?)
             .build();
         Ok(Self {
             agent: Agent::with_parts(config, DefaultConnector::new(), ThreadlessResolver),
+            login: Login::new(settings, &endpoints)?,
             endpoints,
             current: 0,
-            user: settings.user.clone(),
-            password: settings.password.clone(),
             token: None,
             stop,
         })
@@ -149,7 +151,7 @@ impl Client {
 
     /// Asks the endpoints in turn, beginning with the one that answered last.
     fn call(&mut self, path: &str, body: Value) -> Result<Value, Failure> {
-        let mut failure = Failure("no endpoint is set".into());
+        let mut failure = Failure::Etcd("no endpoint is set".into());
         for turn in 0..self.endpoints.len() {
             if turn > 0 && (self.stop)() {
                 break;
@@ -174,8 +176,11 @@ impl Client {
     /// Asks one endpoint; where it doesn't accept the token any more, once again with a new one.
     fn call_endpoint(&mut self, at: usize, path: &str, body: &Value) -> Result<Value, Failed> {
         for _ in 0..2 {
-            if self.token.is_none() && !self.user.is_empty() {
-                let login = json!({ "name": self.user, "password": self.password });
+            if let (None, Some(login)) = (&self.token, &self.login) {
+                let password = login
+                    .password()
+                    .map_err(|bad| Failed { failure: Failure::Setting(bad), elsewhere: false })?;
+                let login = json!({ "name": login.user, "password": password });
                 let answer = self.post(at, "/v3/auth/authenticate", &login)?;
                 self.token = answer.done(&self.endpoints[at])?["token"].as_str().map(Into::into);
             }
@@ -196,7 +201,7 @@ impl Client {
             request = request.header("Authorization", token);
         }
         let failed = |error: ureq::Error| Failed {
-            failure: Failure(format!("{endpoint}: {}", words(error))),
+            failure: Failure::Etcd(format!("{endpoint}: {}", words(error))),
             elsewhere: true,
         };
         let mut response = request.send(body.to_string()).map_err(failed)?;
@@ -242,8 +247,8 @@ impl Answer {
             return Ok(self.body);
         }
         let message = first_line(self.message());
-        let failure =
-            Failure(format!("{endpoint}: HTTP status {} {message}", self.status).trim_end().into());
+        let failure = format!("{endpoint}: HTTP status {} {message}", self.status);
+        let failure = Failure::Etcd(failure.trim_end().into());
         // What etcd finds wrong with the request is wrong everywhere. It gives a code with it; a proxy
         // or a server that is no etcd doesn't.
         let is_final = (400..500).contains(&self.status) && self.body.get("code").is_some();
@@ -282,7 +287,7 @@ fn integer(value: &Value) -> Option<i64> {
 }
 
 fn unexpected(what: &str) -> Failure {
-    Failure(format!("etcd answers with {what}"))
+    Failure::Etcd(format!("etcd answers with {what}"))
 }
 
 fn encode(bytes: &[u8]) -> String {
@@ -298,41 +303,6 @@ fn end(prefix: &str) -> Vec<u8> {
         None => end.push(0),
     }
     end
-}
-
-fn tls(settings: &Etcd) -> Result<TlsConfig, Failure> {
-    let mut config = TlsConfig::builder();
-    if !settings.ca_file.is_empty() {
-        config = config.root_certs(RootCerts::new_with_certs(&certificates(&settings.ca_file)?));
-    }
-    if !settings.cert_file.is_empty() {
-        let key_file =
-            if settings.key_file.is_empty() { &settings.cert_file } else { &settings.key_file };
-        let key = PrivateKey::from_pem(&contents(key_file)?);
-        let key = key.map_err(|error| Failure(format!("\"{key_file}\": {error}")))?;
-        let chain = certificates(&settings.cert_file)?;
-        config = config.client_cert(Some(ClientCert::new_with_certs(&chain, key)));
-    }
-    Ok(config.build())
-}
-
-fn certificates(file: &str) -> Result<Vec<Certificate<'static>>, Failure> {
-    let mut certificates = Vec::new();
-    for item in parse_pem(&contents(file)?) {
-        match item {
-            Ok(PemItem::Certificate(certificate)) => certificates.push(certificate),
-            Ok(_) => {}
-            Err(error) => return Err(Failure(format!("\"{file}\": {error}"))),
-        }
-    }
-    if certificates.is_empty() {
-        return Err(Failure(format!("\"{file}\" holds no certificate")));
-    }
-    Ok(certificates)
-}
-
-fn contents(file: &str) -> Result<Vec<u8>, Failure> {
-    std::fs::read(file).map_err(|error| Failure(format!("\"{file}\": {error}")))
 }
 
 /// Resolves in the calling thread.
@@ -380,16 +350,20 @@ mod tests {
     #[test]
     fn what_one_endpoint_refuses_for_good_is_not_asked_of_another() {
         let failed = |status, body| answer(status, body).done("http://a").err().unwrap();
+        let words = |failed: &Failed| match &failed.failure {
+            Failure::Etcd(words) => words.clone(),
+            other => panic!("{other:?}"),
+        };
         let denied = json!({ "message": "etcdserver: permission denied", "code": 7 });
         let denied = failed(403, denied);
         assert!(!denied.elsewhere);
-        assert_eq!(denied.failure.0, "http://a: HTTP status 403 etcdserver: permission denied");
+        assert_eq!(words(&denied), "http://a: HTTP status 403 etcdserver: permission denied");
         assert!(failed(503, json!({ "error": "no leader" })).elsewhere);
         // A proxy's page.
         for status in [200, 404] {
             let page = failed(status, json!({ "message": "<html>\nÄ" }));
             assert!(page.elsewhere);
-            assert_eq!(page.failure.0, format!("http://a: HTTP status {status} <html>"));
+            assert_eq!(words(&page), format!("http://a: HTTP status {status} <html>"));
         }
     }
 }

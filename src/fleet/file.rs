@@ -1,7 +1,8 @@
 //! `pg_snowid.lease` in the data directory: which instance this is, and the pair that it holds. With it
 //! a server that restarts while etcd is down goes on within its bound.
 //!
-//! It names where it was written, so that a copy of the data directory doesn't pass for the original.
+//! It names where it was written, so that a copy of the data directory doesn't pass for the original, and
+//! ends with a checksum: what was torn or edited could make ids repeat, and isn't used.
 
 use super::identity::Identity;
 use super::records::{Pair, are_times, json, whole};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use snowid_core::instant::UnixMs;
 use snowid_core::layout::{twitter_node, twitter_parts};
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::time::UNIX_EPOCH;
 
@@ -78,14 +79,22 @@ impl Held {
     }
 }
 
+/// It isn't what was written.
+pub struct Damaged;
+
 impl File {
     /// What the file says, if it is readable and was written in its place.
-    pub fn read() -> Option<Self> {
-        let file = fs::File::open(NAME).ok()?;
-        let place = Place::of(&file).ok()?;
-        let content: Self = serde_json::from_reader(file).ok()?;
-        let in_place = content.place == place;
-        (in_place && content.held.is_none_or(|held| held.is_sound())).then_some(content)
+    pub fn read() -> Result<Option<Self>, Damaged> {
+        let Ok(mut file) = fs::File::open(NAME) else { return Ok(None) };
+        let Ok(place) = Place::of(&file) else { return Ok(None) };
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(|_| Damaged)?;
+        let content: Self =
+            serde_json::from_str(checked(&text).ok_or(Damaged)?).map_err(|_| Damaged)?;
+        if content.held.is_some_and(|held| !held.is_sound()) {
+            return Err(Damaged);
+        }
+        Ok((content.place == place).then_some(content))
     }
 
     /// Whether this server wrote it.
@@ -112,7 +121,7 @@ impl File {
             system_identifier: identity.system_identifier,
             held,
         };
-        file.write_all(json(&content).as_bytes())?;
+        file.write_all(with_checksum(&json(&content)).as_bytes())?;
         file.sync_all()?;
         fs::rename(TEMPORARY, NAME)?;
         sync_directory()
@@ -134,4 +143,43 @@ fn remove_if_there(name: &str) -> io::Result<()> {
 
 fn sync_directory() -> io::Result<()> {
     fs::File::open(".")?.sync_all()
+}
+
+/// A line of text, and below it its checksum.
+fn with_checksum(text: &str) -> String {
+    format!("{text}\n{:08x}\n", crc32c(text.as_bytes()))
+}
+
+/// The text again, if that is its checksum.
+fn checked(text: &str) -> Option<&str> {
+    let (content, _) = text.split_once('\n')?;
+    (with_checksum(content) == text).then_some(content)
+}
+
+/// The checksum of PostgreSQL's own files (Castagnoli's polynomial).
+fn crc32c(bytes: &[u8]) -> u32 {
+    const POLYNOMIAL: u32 = 0x82f6_3b78;
+    let shift = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ POLYNOMIAL } else { crc >> 1 };
+    !bytes.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), shift))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_edited_or_torn_fails_the_check() {
+        assert_eq!(
+            crc32c(b"123456789"),
+            0xe306_9283,
+            "the check value that catalogues of CRCs give"
+        );
+        let text = with_checksum("{\"bound_ms\":5}");
+        assert_eq!(checked(&text), Some("{\"bound_ms\":5}"));
+        assert_eq!(checked(&text.replace('5', "6")), None);
+        assert_eq!(checked(&format!("{text}\n")), None);
+        for end in 0..text.len() {
+            assert_eq!(checked(&text[..end]), None, "torn at {end}");
+        }
+    }
 }

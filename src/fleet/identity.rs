@@ -2,7 +2,8 @@
 //! tells one data directory from its copies.
 #![allow(unsafe_code)]
 
-use super::file::{File, Held};
+use super::file::{Damaged, File, Held};
+use super::problem::Problem;
 use super::records::holder;
 use crate::settings;
 use pgrx::pg_sys;
@@ -48,7 +49,11 @@ impl Identity {
                 .unwrap_or(boot.clone()),
             boot,
         };
-        let held = match File::read() {
+        let file = File::read().unwrap_or_else(|Damaged| {
+            Problem::FileDamaged.log();
+            None
+        });
+        let held = match file {
             Some(file) if file.is_of(&identity) => {
                 identity.instance = file.instance;
                 file.held

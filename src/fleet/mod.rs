@@ -4,10 +4,12 @@
 //! Protocol: a bound is recorded in etcd first, then in the file, then in shared memory, from where
 //! backends take it; so none of them ever draws an id past what etcd knows. When a pair is released,
 //! its bound is lowered to what was issued: for that it is taken out of shared memory, and its cell is
-//! moved to the old bound, which ends the draws that had begun; only then is etcd told. Being asked
+//! moved to the old bound, which ends the draws that had begun; only then is etcd told. Should this
+//! server claim it again, the cell is moved back, after etcd knows of that old bound again. Being asked
 //! for something, and every few seconds, the worker takes a turn; a turn that fails changes nothing of
 //! what is in force, and is taken again.
 
+mod access;
 mod client;
 mod file;
 mod identity;

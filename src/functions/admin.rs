@@ -243,13 +243,15 @@ fn own_worker() -> OwnWorker {
             problem: None,
         };
     }
+    // What tells of the server's inside is for those who may see it.
+    let watches = privileges::is_monitor();
     let lease = shared::look().map(|block| &block.lease);
     let held = lease.and_then(Lease::worker);
     let parts = held.map(|held| twitter_parts(held.node));
     let problem = if shared::place::is_preloaded() {
-        lease.and_then(Lease::notice).map(|notice| {
-            let (message, detail, _) = notice.texts();
-            format!("{message}: {detail}")
+        lease.and_then(Lease::notice).map(|notice| match watches {
+            true => format!("{}: {}", notice.message(), notice.detail()),
+            false => notice.message(),
         })
     } else {
         Some(Error::NoWorkerId.report().message().into())
@@ -261,7 +263,7 @@ fn own_worker() -> OwnWorker {
         },
         datacenter: parts.map(|(datacenter, _)| datacenter as i32),
         worker: parts.map(|(_, worker)| worker as i32),
-        node_name: Some(fleet::node_name()),
+        node_name: watches.then(fleet::node_name),
         until: held.map(|held| held.until),
         problem,
     }

@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, 
 pub struct Lease {
     /// `until << 10 | node`; 0: none.
     word: AtomicU64,
+    /// The same of the pair that was released last: its ids lie below `until`, its cell stands past it.
+    sealed: AtomicU64,
     source: AtomicU32,
     release: AtomicBool,
     /// A time past `until` that a backend had an id for; 0: none.
@@ -38,6 +40,18 @@ pub struct Worker {
     pub until: UnixMs,
 }
 
+impl Worker {
+    fn pack(self) -> u64 {
+        (self.until as u64) << NODE_BITS | u64::from(self.node)
+    }
+
+    #[inline]
+    fn unpack(word: u64) -> Option<Self> {
+        let node = word as u32 & TWITTER.node_max();
+        (word != 0).then_some(Self { node, until: (word >> NODE_BITS) as UnixMs })
+    }
+}
+
 /// Where the pair comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -52,14 +66,14 @@ pub enum Source {
 const NODE_BITS: u32 = 10;
 const _: () = assert!(TWITTER.node_max() < 1 << NODE_BITS);
 
-/// What is wrong, as an error says it; an empty message: nothing.
+/// What is wrong: the fact, which errors say to every caller, and the detail, which tells of the server
+/// and is for those who watch over it. An empty message: nothing.
 #[repr(C)]
 #[derive(Clone)]
 pub struct Notice {
     pub code: i32,
-    message: Text<256>,
+    message: Text<128>,
     detail: Text<1280>,
-    hint: Text<512>,
 }
 
 #[repr(C)]
@@ -87,13 +101,16 @@ impl<const N: usize> Text<N> {
 }
 
 impl Notice {
-    pub fn new(code: i32, message: &str, detail: &str, hint: &str) -> Self {
-        Self { code, message: Text::new(message), detail: Text::new(detail), hint: Text::new(hint) }
+    pub fn new(code: i32, message: &str, detail: &str) -> Self {
+        Self { code, message: Text::new(message), detail: Text::new(detail) }
     }
 
-    /// Message, detail and hint.
-    pub fn texts(&self) -> (String, String, String) {
-        (self.message.get(), self.detail.get(), self.hint.get())
+    pub fn message(&self) -> String {
+        self.message.get()
+    }
+
+    pub fn detail(&self) -> String {
+        self.detail.get()
     }
 
     fn is_empty(&self) -> bool {
@@ -116,12 +133,16 @@ impl Lease {
     /// The pair in force, if any.
     #[inline]
     pub fn worker(&self) -> Option<Worker> {
-        let word = self.word.load(Ordering::Acquire);
-        if word == 0 {
-            return None;
-        }
-        let node = word as u32 & TWITTER.node_max();
-        Some(Worker { node, until: (word >> NODE_BITS) as UnixMs })
+        Worker::unpack(self.word.load(Ordering::Acquire))
+    }
+
+    /// A pair whose cell is sealed, and where its ids ended.
+    pub fn sealed(&self) -> Option<Worker> {
+        Worker::unpack(self.sealed.load(Ordering::Acquire))
+    }
+
+    pub fn set_sealed(&self, worker: Option<Worker>) {
+        self.sealed.store(worker.map_or(0, Worker::pack), Ordering::Release);
     }
 
     pub fn source(&self) -> Source {
@@ -135,8 +156,7 @@ impl Lease {
 
     /// Puts a pair in force; its cell stands at its floor.
     pub fn publish(&self, worker: Worker, source: Source) {
-        let word = (worker.until as u64) << NODE_BITS | u64::from(worker.node);
-        self.word.store(word, Ordering::Release);
+        self.word.store(worker.pack(), Ordering::Release);
         self.source.store(source as u32, Ordering::Release);
     }
 
@@ -148,7 +168,7 @@ impl Lease {
 
     /// Says what is wrong, or that nothing is. To be called under a guard, as the next one.
     pub fn set_notice(&self, notice: Option<Notice>) {
-        let notice = notice.unwrap_or_else(|| Notice::new(0, "", "", ""));
+        let notice = notice.unwrap_or_else(|| Notice::new(0, "", ""));
         // SAFETY: the lock excludes others.
         self.lock.hold(|| unsafe { *self.notice.get() = notice });
     }

@@ -25,7 +25,7 @@ start_again($standby);
 draw_on($primary, 2);
 
 my $OTHER = qr/ERROR: +55000: .*another /;
-sub names { my ($node) = @_; my ($port, $dir) = ($node->port, $node->data_dir); return qr/DETAIL: (?=.*\b$port\b)(?=.*\Q$dir\E)/ }
+sub names { my ($node) = @_; my ($port, $dir) = ($node->port, $node->data_dir); return qr/(?=.*\b$port\b)(?=.*\Q$dir\E)/ }
 sub bound { return $etcd->record('pair/03/00')->{bound_ms} }
 
 like(error_of($standby, 'postgres', 'SELECT snowflake_id()'), qr/ERROR: +25006: /, 'a standby refuses to generate');

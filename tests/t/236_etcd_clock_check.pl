@@ -16,7 +16,7 @@ use SnowidEtcd;
 
 my $etcd = SnowidEtcd->new;
 my $WRONG = qr{ERROR: +55000: clock (is behind the last time recorded for the worker ID|differs from the other live servers')\n};
-my $FIGURES = qr/DETAIL: .*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S*.*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S*.*\b10000 ms are tolerated/;
+my $FIGURES = qr/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S*.*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S*.*\b10000 ms are tolerated/;
 
 # --- Its own recorded time ---
 
@@ -36,15 +36,10 @@ is(in_force($a, 'etcd'), $pair, '5 s behind its own record: served, without bein
 draw($a, 1000);
 
 # Without etcd it is the time in the data directory that the clock is held against.
-my $file = $a->data_dir . '/pg_snowid.lease';
 sub store
 {
 	my ($ms) = @_;
-	my $content = slurp_file($file);
-	$content =~ s/("(?:time|bound)_ms":)(\d+)/$1 . ($2 + $ms)/ge;
-	open my $out, '+<', $file or die "$file: $!";    # its inode stays
-	print $out $content;
-	close $out or die "$file: $!";
+	rewrite_lease($a, sub { $_[0] =~ s/("(?:time|bound)_ms":)(\d+)/$1 . ($2 + $ms)/ger });
 	return;
 }
 $etcd->kill9;

@@ -1,6 +1,6 @@
 //! Claiming a pair, and renewing it.
 
-use super::{Holding, Keeper, Leased, RACES, etcd_problem};
+use super::{Holding, Keeper, Leased, RACES};
 use crate::clock;
 use crate::fleet::client::{Failure, Transaction};
 use crate::fleet::file::File;
@@ -36,7 +36,8 @@ impl Keeper {
                 return Ok(());
             }
         }
-        Err(etcd_problem(Failure("other servers change the records all the time".into())))
+        let failure = Failure::Etcd("other servers change the records all the time".into());
+        Err(failure.into())
     }
 
     /// The pair in force, else the stored one, and its floor.
@@ -138,7 +139,7 @@ impl Keeper {
 
     /// Makes this another instance, lest two take the pair from each other in turns.
     fn become_another(&mut self) -> Result<(), Problem> {
-        self.identity.renew().map_err(Problem::File)?;
+        self.identity.renew().map_err(Problem::Random)?;
         self.server.holder = self.identity.holder();
         self.registered = false;
         Ok(())

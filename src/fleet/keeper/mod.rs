@@ -3,6 +3,7 @@
 mod claim;
 mod release;
 
+use super::access::BadSetting;
 use super::client::{Client, Failure, Transaction};
 use super::file::{File, Held};
 use super::identity::Identity;
@@ -27,7 +28,7 @@ pub struct Keeper {
     keys: Keys,
     settings: Etcd,
     server: Server,
-    client: Result<Client, String>,
+    client: Result<Client, BadSetting>,
     /// The instance is on disk: etcd may know it.
     registered: bool,
     /// From the file, until something is in force.
@@ -59,14 +60,14 @@ struct Leased {
 
 enum Stage {
     Leasing,
-    /// The pair is out of use here, with this bound, and etcd is to be told.
-    Releasing(Option<(u32, UnixMs)>),
+    /// The pair is out of use here, its ids end there, and etcd is to be told.
+    Releasing(Option<Worker>),
     Released,
 }
 
 impl Keeper {
     pub fn new(block: &'static Block) -> Result<Self, Problem> {
-        let (identity, stored) = Identity::read().map_err(Problem::File)?;
+        let (identity, stored) = Identity::read().map_err(Problem::Random)?;
         let settings = settings::etcd();
         block.lease.attach();
         // A predecessor of this process may have released the pair, and that holds until a reload.
@@ -135,7 +136,7 @@ impl Keeper {
                 if matches!(problem, Problem::Held { .. }) {
                     self.holding = None;
                 }
-                let is_brief = matches!(problem, Problem::Etcd { .. } | Problem::File(_));
+                let is_brief = problem.is_brief();
                 if !is_brief && !matches!(problem, Problem::Released) {
                     self.refused();
                 }
@@ -186,8 +187,9 @@ impl Keeper {
             }
             _ => self.claim(),
         };
-        if let (Err(Problem::Etcd { .. }), Some(stored)) = (&done, self.stored) {
-            self.use_stored(stored)?;
+        match (&done, self.stored) {
+            (Err(problem), Some(stored)) if problem.is_silence() => self.use_stored(stored)?,
+            _ => {}
         }
         done
     }
@@ -195,9 +197,16 @@ impl Keeper {
     /// What to record of a pair that this server has, or will have.
     fn pair(&self, node: u32, now: UnixMs) -> Pair {
         let holding = self.holding.filter(|holding| holding.node == node);
-        let (floor, bound) = holding.map_or((0, 0), |holding| (holding.floor, holding.bound));
         let last = self.block.workers[node as usize].last();
-        let floor = if last == Default::default() { floor } else { floor.max(last.ms() + 1) };
+        let (floor, bound) = match self.block.lease.sealed() {
+            // Draws that had begun may come up to there, once the seal is taken back.
+            Some(sealed) if sealed.node == node && last.is_sealed() => (sealed.until, last.ms()),
+            _ => {
+                let (floor, bound) = holding.map_or((0, 0), |held| (held.floor, held.bound));
+                let drawn = if last == Default::default() { 0 } else { last.ms() + 1 };
+                (floor.max(drawn), bound)
+            }
+        };
         // Ids of a database whose mark is ahead of the clock go on from that, as far as is tolerated.
         let wanted = self.block.lease.take_wanted().min(now + settings::max_clock_regression());
         Pair {
@@ -236,9 +245,16 @@ impl Keeper {
         leased: Option<Leased>,
         source: Source,
     ) {
-        if floor > 0 {
-            let cell = &self.block.workers[node as usize];
-            cell.advance(floor - 1, TWITTER.sequence_max(), clock::unix_ms());
+        let (cell, now) = (&self.block.workers[node as usize], clock::unix_ms());
+        match self.block.lease.sealed() {
+            Some(sealed) if sealed.node == node => {
+                cell.unseal(floor.max(sealed.until) - 1, TWITTER.sequence_max(), now);
+                self.block.lease.set_sealed(None);
+            }
+            _ if floor > 0 => {
+                cell.advance(floor - 1, TWITTER.sequence_max(), now);
+            }
+            _ => {}
         }
         self.block.lease.publish(Worker { node, until }, source);
         self.stored = None;
@@ -277,9 +293,9 @@ impl Keeper {
     ) -> Result<T, Problem> {
         let answer = match &mut self.client {
             Ok(client) => call(client, &self.settings),
-            Err(text) => Err(Failure(text.clone())),
+            Err(bad) => Err(Failure::Setting(bad.clone())),
         };
-        answer.map_err(etcd_problem)
+        answer.map_err(Into::into)
     }
 
     /// Tells errors and the view what is wrong, and the log if it is something new.
@@ -300,8 +316,13 @@ impl Keeper {
     }
 }
 
-fn etcd_problem(failure: Failure) -> Problem {
-    Problem::Etcd { failure, holds: false }
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Etcd(failure) => Self::Etcd { failure, holds: false },
+            Failure::Setting(BadSetting(what)) => Self::Setting(what),
+        }
+    }
 }
 
 fn server(identity: &Identity) -> Server {
@@ -316,8 +337,8 @@ fn server(identity: &Identity) -> Server {
 }
 
 /// A wrong setting is a reason why etcd can't be asked, as others are.
-fn client(settings: &Etcd) -> Result<Client, String> {
-    Client::new(settings, is_stopping).map_err(|failure| failure.0)
+fn client(settings: &Etcd) -> Result<Client, BadSetting> {
+    Client::new(settings, is_stopping)
 }
 
 fn offset() -> i64 {

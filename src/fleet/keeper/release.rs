@@ -6,26 +6,28 @@ use crate::fleet::client::Transaction;
 use crate::fleet::file::File;
 use crate::fleet::problem::Problem;
 use crate::fleet::records::{Pair, holder, json};
-use crate::shared::lease::Source;
+use crate::shared::lease::{Source, Worker};
 use snowid_core::instant::UnixMs;
 use snowid_core::layout::TWITTER;
 
 impl Keeper {
-    /// Ends the use of the pair here; returns it, and the time that its ids are below.
-    pub(super) fn seal(&mut self) -> Option<(u32, UnixMs)> {
+    /// Ends the use of the pair here; returns it, and where its ids end.
+    pub(super) fn seal(&mut self) -> Option<Worker> {
         self.block.lease.withdraw(Source::None);
         self.stored = None;
         let Holding { node, floor, bound, .. } = self.holding.take()?;
         let cell = &self.block.workers[node as usize];
-        let last = cell.exchange(bound, TWITTER.sequence_max(), clock::unix_ms());
-        Some((node, floor.max(last.ms() + 1)))
+        let last = cell.seal(bound, TWITTER.sequence_max(), clock::unix_ms());
+        let sealed = Some(Worker { node, until: floor.max(last.ms() + 1) });
+        self.block.lease.set_sealed(sealed);
+        sealed
     }
 
     /// Makes the pair free for others.
-    pub(super) fn release(&mut self, sealed: Option<(u32, UnixMs)>) -> Result<(), Problem> {
+    pub(super) fn release(&mut self, sealed: Option<Worker>) -> Result<(), Problem> {
         File::remove().map_err(Problem::File)?;
         self.registered = false;
-        if let Some((node, bound)) = sealed {
+        if let Some(Worker { node, until: bound }) = sealed {
             for _ in 0..RACES {
                 if self.record_release(node, bound)? {
                     break;

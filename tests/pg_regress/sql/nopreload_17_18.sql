@@ -33,14 +33,14 @@ RESET ROLE;
 DROP ROLE regress_snowid_nopreload;
 
 -- A background worker leases the worker ID, and only a preloaded library has one: the static settings don't
--- serve in silence.
+-- serve in silence, not even where a preloaded library would refuse the endpoints.
 \getenv here PG_ABS_SRCDIR
 \set reload :here '/include/reload.sql'
 ALTER SYSTEM SET pg_snowid.datacenter_id = 3;
 ALTER SYSTEM SET pg_snowid.worker_id = 7;
-ALTER SYSTEM SET pg_snowid.etcd_endpoints = 'http://127.0.0.1:2379';
+ALTER SYSTEM SET pg_snowid.etcd_endpoints = 'http://user:secret@127.0.0.1:2379';
 \set setting pg_snowid.etcd_endpoints
-\set value http://127.0.0.1:2379
+\set value http://user:secret@127.0.0.1:2379
 \i :reload
 SELECT snowflake_id();
 \echo :SQLSTATE

@@ -36,8 +36,9 @@ SET pg_snowid.etcd_lease = '1h';
 \echo :SQLSTATE
 \set VERBOSITY sqlstate
 SET pg_snowid.etcd_endpoints = 'http://127.0.0.1:2379';
--- The password isn't shown.
-SHOW pg_snowid.etcd_password;
+-- What tells of the server's inside isn't shown.
+SHOW pg_snowid.etcd_endpoints;
+SELECT name FROM pg_settings WHERE name LIKE 'pg\_snowid.%' AND vartype = 'string';
 \set VERBOSITY default
 RESET ROLE;
 DROP ROLE regress_snowid_settings;
@@ -64,6 +65,10 @@ ALTER SYSTEM SET pg_snowid.max_clock_difference = '-1ms';
 ALTER SYSTEM SET pg_snowid.max_clock_regression = '-1ms';
 ALTER SYSTEM SET pg_snowid.max_clock_regression = '30 days';
 \set VERBOSITY default
+
+-- There is no setting for a password, which others could read where the library isn't loaded: it is in a file.
+SHOW pg_snowid.etcd_password;
+\echo :SQLSTATE
 
 -- Misspelt
 SET pg_snowid.worker = 1;

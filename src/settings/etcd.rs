@@ -1,0 +1,234 @@
+//! The settings about etcd. What they say tells of the server's inside, so its texts are shown to superusers
+//! and members of `pg_read_all_settings` alone. None of them is a secret: the password is in a file.
+
+use super::{fixed, get, is_preloading};
+use crate::error::Error;
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PgLogLevel, pg_guard, pg_sys};
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ETCD_ENDPOINTS: Text = Text::new(Some(c""));
+static ETCD_PREFIX: Text = Text::new(Some(c"pg_snowid/"));
+static NODE_NAME: Text = Text::new(Some(c""));
+static ETCD_USER: Text = Text::new(Some(c""));
+static ETCD_PASSWORD_FILE: Text = Text::new(Some(c""));
+static ETCD_CA_FILE: Text = Text::new(Some(c""));
+static ETCD_CERT_FILE: Text = Text::new(Some(c""));
+static ETCD_KEY_FILE: Text = Text::new(Some(c""));
+/// Why 30 s: a failover waits so long, and a restart of etcd or an election takes less.
+static ETCD_LEASE: GucSetting<i32> = GucSetting::<i32>::new(30);
+static ETCD_GRACE: GucSetting<i32> = GucSetting::<i32>::new(7 * 86_400);
+static MAX_CLOCK_DIFFERENCE: GucSetting<i32> = GucSetting::<i32>::new(10_000);
+
+type Text = GucSetting<Option<CString>>;
+
+/// A start has taken the endpoints: from then on others that are refused leave these in force.
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+/// Raises an error where a start has endpoints that are refused.
+pub fn define() {
+    define_texts();
+    define_numbers();
+    if is_preloading() {
+        if has_user(&text(&ETCD_ENDPOINTS)) {
+            Error::UserInEndpoints.report().report(PgLogLevel::ERROR);
+        }
+        STARTED.store(true, Ordering::Relaxed);
+    }
+}
+
+#[allow(unsafe_code)]
+fn define_texts() {
+    let texts = [
+        (
+            c"pg_snowid.etcd_endpoints",
+            c"URLs of the etcd that gives this server its worker ID, separated by commas.",
+            c"Empty means that pg_snowid.datacenter_id and pg_snowid.worker_id say it.",
+            &ETCD_ENDPOINTS,
+            fixed(),
+        ),
+        (
+            c"pg_snowid.etcd_prefix",
+            c"What all keys in etcd begin with.",
+            c"Servers with the same prefix are one fleet.",
+            &ETCD_PREFIX,
+            fixed(),
+        ),
+        (
+            c"pg_snowid.node_name",
+            c"Name under which this server and its successors hold a worker ID.",
+            c"Empty means cluster_name or, without that, the system identifier and the port.",
+            &NODE_NAME,
+            fixed(),
+        ),
+        (
+            c"pg_snowid.etcd_user",
+            c"User name for etcd.",
+            c"Empty means no authentication by password.",
+            &ETCD_USER,
+            GucContext::Sighup,
+        ),
+        (
+            c"pg_snowid.etcd_password_file",
+            c"File with the password of pg_snowid.etcd_user.",
+            c"Others than the server's user may not be able to read it.",
+            &ETCD_PASSWORD_FILE,
+            GucContext::Sighup,
+        ),
+        (
+            c"pg_snowid.etcd_ca_file",
+            c"File with the certificates that etcd's is trusted by (PEM).",
+            c"Empty means the well-known authorities that are built in.",
+            &ETCD_CA_FILE,
+            GucContext::Sighup,
+        ),
+        (
+            c"pg_snowid.etcd_cert_file",
+            c"File with this server's certificate for etcd (PEM).",
+            c"Empty means none.",
+            &ETCD_CERT_FILE,
+            GucContext::Sighup,
+        ),
+        (
+            c"pg_snowid.etcd_key_file",
+            c"File with the key of this server's certificate for etcd (PEM).",
+            c"Empty means that it is in pg_snowid.etcd_cert_file.",
+            &ETCD_KEY_FILE,
+            GucContext::Sighup,
+        ),
+    ];
+    for (name, short, long, setting, context) in texts {
+        let flags = GucFlags::SUPERUSER_ONLY;
+        let check = std::ptr::eq(setting, &ETCD_ENDPOINTS).then_some(check_endpoints as CheckHook);
+        // SAFETY: the hook is guarded.
+        unsafe {
+            GucRegistry::define_string_guc_with_hooks(
+                name, short, long, setting, context, flags, check, None, None,
+            );
+        }
+    }
+}
+
+fn define_numbers() {
+    GucRegistry::define_int_guc(
+        c"pg_snowid.etcd_lease",
+        c"How long this server makes snowflake IDs without an answer from etcd.",
+        c"A server that takes over from one that fails waits so long.",
+        &ETCD_LEASE,
+        5,
+        86_400,
+        GucContext::Sighup,
+        GucFlags::UNIT_S,
+    );
+    GucRegistry::define_int_guc(
+        c"pg_snowid.etcd_grace",
+        c"How long the worker ID of a server that is gone is kept for it.",
+        c"Then another server may get it.",
+        &ETCD_GRACE,
+        0,
+        i32::MAX,
+        GucContext::Sighup,
+        GucFlags::UNIT_S,
+    );
+    GucRegistry::define_int_guc(
+        c"pg_snowid.max_clock_difference",
+        c"How far the clock may differ from the other servers' for a worker ID to be claimed.",
+        c"It is also how far it may be behind the last time recorded for the ID.",
+        &MAX_CLOCK_DIFFERENCE,
+        0,
+        i32::MAX,
+        GucContext::Sighup,
+        GucFlags::UNIT_MS,
+    );
+}
+
+type CheckHook = unsafe extern "C-unwind" fn(
+    *mut *mut c_char,
+    *mut *mut c_void,
+    pg_sys::GucSource::Type,
+) -> bool;
+
+/// Refuses endpoints with a user or password. Not at a start: PostgreSQL would go on with none, and the
+/// static settings would step in; `define` ends the start instead. Nor where the library isn't preloaded,
+/// for the same reason: there nothing is sent.
+#[allow(unsafe_code)]
+#[pg_guard]
+unsafe extern "C-unwind" fn check_endpoints(
+    value: *mut *mut c_char,
+    _extra: *mut *mut c_void,
+    _source: pg_sys::GucSource::Type,
+) -> bool {
+    // SAFETY: PostgreSQL passes a text, and takes what ErrorContext holds of its report.
+    unsafe {
+        if !STARTED.load(Ordering::Relaxed) || !has_user(&CStr::from_ptr(*value).to_string_lossy())
+        {
+            return true;
+        }
+        let report = Error::UserInEndpoints.report();
+        let copy = |text: &str| {
+            let text = CString::new(text).unwrap_or_default();
+            pg_sys::MemoryContextStrdup(pg_sys::ErrorContext, text.as_ptr())
+        };
+        // Instead of PostgreSQL's own message, which has the value.
+        pg_sys::GUC_check_errmsg_string = copy(report.message());
+        pg_sys::GUC_check_errdetail_string = copy(report.detail().unwrap_or_default());
+        pg_sys::GUC_check_errhint_string = copy(report.hint().unwrap_or_default());
+        false
+    }
+}
+
+fn has_user(endpoints: &str) -> bool {
+    endpoints.contains('@')
+}
+
+/// Whether the worker ID is leased from etcd. Cheaper than copying the setting.
+#[allow(unsafe_code)]
+#[inline]
+pub fn uses_etcd() -> bool {
+    // SAFETY: as in `get`; a text setting is null or a C string.
+    unsafe {
+        let text: *const std::ffi::c_char = *ETCD_ENDPOINTS.as_ptr();
+        !text.is_null() && *text != 0
+    }
+}
+
+/// What the background worker needs to know of etcd.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Etcd {
+    pub endpoints: String,
+    pub prefix: String,
+    pub user: String,
+    pub password_file: String,
+    pub ca_file: String,
+    pub cert_file: String,
+    pub key_file: String,
+    /// Seconds.
+    pub lease: i64,
+    pub grace: i64,
+    /// Milliseconds.
+    pub clock_difference: i64,
+}
+
+pub fn etcd() -> Etcd {
+    Etcd {
+        endpoints: text(&ETCD_ENDPOINTS),
+        prefix: text(&ETCD_PREFIX),
+        user: text(&ETCD_USER),
+        password_file: text(&ETCD_PASSWORD_FILE),
+        ca_file: text(&ETCD_CA_FILE),
+        cert_file: text(&ETCD_CERT_FILE),
+        key_file: text(&ETCD_KEY_FILE),
+        lease: i64::from(get(&ETCD_LEASE)),
+        grace: i64::from(get(&ETCD_GRACE)),
+        clock_difference: i64::from(get(&MAX_CLOCK_DIFFERENCE)),
+    }
+}
+
+/// Empty where unset.
+pub fn node_name() -> String {
+    text(&NODE_NAME)
+}
+
+fn text(setting: &Text) -> String {
+    setting.get().unwrap_or_default().to_string_lossy().into_owned()
+}
