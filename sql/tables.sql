@@ -3,7 +3,7 @@
 -- - a BEFORE trigger that checks what is written, and no row security, with which an owner's pg_dump fails;
 -- - marked for dumps, since what it holds is the user's: what comes with the extension is in code;
 -- - rows that come by replication are not taken, and empty nothing: each database has its own. By the trigger
---   function below, in three triggers named local_… and enabled for replicas.
+--   function below, in three triggers, enabled for replicas, the one for rows before any other.
 -- A sequence can have no trigger: what FOR ALL SEQUENCES of PostgreSQL 19 writes into snowid.high_water is a value
 -- like any that is set from outside, and the generator's to judge.
 

@@ -1,6 +1,7 @@
 # Proves that what snowid.migrate_column has made is dumped and restored, and undone there: on the new server
-# inserts go on with greater ids, and after snowid.revert_column the schema is, line by line, what the old one
-# was before the migration, with the sequences where they stopped.
+# inserts go on with greater ids, and after snowid.revert_column, and the statement that it returns for Instagram's
+# function, the schema is, line by line, what the old one was before the migration, with the sequences where they
+# stopped.
 #
 # It would fail if what is needed to undo it lay outside of what pg_dump carries, or named things by oid.
 
@@ -100,7 +101,11 @@ for my $how (sort keys %restores)
 		is( $to->safe_psql($database, "SELECT (SELECT max(id) FROM $table WHERE n < 3) < min(id) FROM $table WHERE n = 3"),
 			't', "$how: $table: ids go on, greater");
 	}
-	$to->safe_psql($database, "SELECT snowid.revert_column('$_', 'id')") for @tables;
+	for my $table (@tables)
+	{
+		my $was = $to->safe_psql($database, "SELECT snowid.revert_column('$table', 'id')");
+		$to->safe_psql($database, $was) if $table eq 'app.insta';
+	}
 	is(dump_of($to, $database), $before, "$how: undone there, a dump is that of before")
 	  if $how !~ /-n/;
 	like(insert_into_all($to, $database, 4), qr/^4\n5\n6\n25\n30\n35\n4\n5\n6\n\d{19}\n\d{19}\n\d{19}\n4\n5\n6$/,
