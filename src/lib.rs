@@ -16,6 +16,7 @@
 //! - `settings`, `privileges`, `interrupts`, `clock`, `abi`: PostgreSQL's settings, roles and
 //!   interrupts, the system's clocks, the C calling convention
 //! - `error`: every error there is; `relation_name`: a relation in their texts
+//! - `guard`: the boundary to C, where errors become PostgreSQL's
 //! - `snowid_core` (folder `core/`): layouts, instants, text forms and the generator's step, without
 //!   PostgreSQL
 #![deny(unsafe_code)]
@@ -29,6 +30,7 @@ mod exports;
 mod fleet;
 mod functions;
 mod generator;
+mod guard;
 mod high_water;
 mod interrupts;
 mod planner;
@@ -42,9 +44,10 @@ mod shared;
 
 #[pgrx::pg_guard]
 extern "C-unwind" fn _PG_init() {
-    shared::place::claim_process().unwrap_or_else(|error| abi::report(error));
+    guard::install();
+    shared::place::claim_process().unwrap_or_else(|error| guard::report(error));
     if let Some(name) = settings::early::set_by_session() {
-        error::Error::SetBeforeLoad { name }.report().report(pgrx::PgLogLevel::ERROR);
+        guard::report(error::Error::SetBeforeLoad { name });
     }
     settings::define();
     shared::place::request();
