@@ -8,11 +8,12 @@
 #![allow(unsafe_code)]
 
 use crate::error::Error;
+use crate::guard::{guarded, report};
 use pgrx::datum::{FromDatum, IntoDatum, UnboxDatum};
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo};
-use pgrx::{AllocatedByRust, PgLogLevel, direct_function_call};
+use pgrx::{AllocatedByRust, direct_function_call};
 use snowid_core::text::Text;
 use std::ffi::CStr;
 use std::ops::Deref;
@@ -274,21 +275,8 @@ pub unsafe fn call_set<S: Copy>(
     }
 }
 
-/// Runs what may raise an error, of PostgreSQL or a panic of ours: either becomes PostgreSQL's.
-#[inline(never)]
-pub fn guarded<R>(f: impl FnOnce() -> R) -> R {
-    // SAFETY: the callers' frames own nothing that needs dropping (the rule at the top).
-    unsafe { pg_sys::panic::pgrx_extern_c_guard(f) }
-}
-
 #[cold]
 #[inline(never)]
 fn raise(error: Error) -> ! {
     guarded(|| report(error))
-}
-
-/// Unwinds to the guard, which makes it PostgreSQL's error.
-pub fn report(error: impl Into<ErrorReport>) -> ! {
-    error.into().report(PgLogLevel::ERROR);
-    unreachable!("an ERROR does not return")
 }

@@ -18,6 +18,7 @@ use crate::shared::lease::Notice;
 use crate::shared::place::{self, Header};
 use pgrx::PgSqlErrorCode;
 use pgrx::PgSqlErrorCode::*;
+use pgrx::pg_sys::Oid;
 use pgrx::pg_sys::panic::ErrorReport;
 use snowid_core::instant::{BadEpoch, PgMicros, UnixMs, Utc, unix_ms};
 use std::borrow::Cow;
@@ -91,6 +92,10 @@ pub enum Error {
     /// What the WAL record was for that no synchronous standby has confirmed.
     Unconfirmed {
         what: &'static str,
+    },
+    /// No relation has that oid.
+    NoRelation {
+        oid: Oid,
     },
     NotASequence {
         relation: RelationName,
@@ -295,6 +300,12 @@ impl Error {
                 format!("no synchronous standby has confirmed the {what}"),
                 "The configuration was reloaded while waiting for one.",
                 "Try again.",
+            ),
+            Self::NoRelation { oid } => report(
+                ERRCODE_UNDEFINED_TABLE,
+                format!("relation with OID {} does not exist", oid.to_u32()),
+                "",
+                "",
             ),
             Self::NotASequence { relation } => report(
                 ERRCODE_WRONG_OBJECT_TYPE,

@@ -4,9 +4,9 @@
 //! millisecond, a mark that wants attention, a clock found behind, an error) leaves it for a cold
 //! function under a guard.
 
-use crate::abi::guarded;
 use crate::clock;
 use crate::error::{Error, MarkError};
+use crate::guard::guarded;
 use crate::high_water;
 use crate::interrupts;
 use crate::settings;

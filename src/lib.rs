@@ -16,6 +16,7 @@
 //! - `settings`, `privileges`, `interrupts`, `clock`, `abi`: PostgreSQL's settings, roles and
 //!   interrupts, the system's clocks, the C calling convention
 //! - `error`: every error there is; `relation_name`: a relation in their texts
+//! - `guard`: the boundary to C, where errors become PostgreSQL's
 //! - `snowid_core` (folder `core/`): layouts, instants, text forms and the generator's step, without
 //!   PostgreSQL
 #![deny(unsafe_code)]
@@ -29,6 +30,7 @@ mod exports;
 mod fleet;
 mod functions;
 mod generator;
+mod guard;
 mod high_water;
 mod interrupts;
 mod planner;
@@ -42,8 +44,9 @@ mod shared;
 
 #[pgrx::pg_guard]
 extern "C-unwind" fn _PG_init() {
-    shared::place::claim_process().unwrap_or_else(|error| abi::report(error));
-    settings::early::check().unwrap_or_else(|error| abi::report(error));
+    guard::install();
+    shared::place::claim_process().unwrap_or_else(|error| guard::report(error));
+    settings::early::check().unwrap_or_else(|error| guard::report(error));
     settings::define();
     shared::place::request();
     planner::install();

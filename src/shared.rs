@@ -16,8 +16,8 @@ pub mod lease;
 mod lock;
 pub mod place;
 
-use crate::abi::{guarded, report};
 use crate::error::Error;
+use crate::guard::{guarded, report};
 use crate::settings;
 use lease::Lease;
 use lock::Lock;

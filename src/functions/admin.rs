@@ -1,12 +1,13 @@
 //! Administration: moving generators forward, and what the views show.
 
-use crate::abi::{Args, guarded};
+use crate::abi::Args;
 use crate::arguments;
 use crate::clock;
 use crate::error::Error;
 use crate::fleet;
 use crate::functions::generate;
 use crate::generator::Generator;
+use crate::guard::guarded;
 use crate::high_water;
 use crate::interrupts;
 use crate::privileges;

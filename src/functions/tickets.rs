@@ -1,8 +1,9 @@
 //! Drawing tickets from sequences, one by one and in blocks.
 
-use crate::abi::{Args, guarded};
+use crate::abi::Args;
 use crate::arguments;
 use crate::error::Error;
+use crate::guard::guarded;
 use crate::sequence;
 use snowid_core::block::Block;
 

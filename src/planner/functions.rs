@@ -1,9 +1,10 @@
 //! The SQL functions that serve the planner; see `sql/planner.sql`.
 #![allow(unsafe_code)]
 
-use crate::abi::{Args, guarded};
+use crate::abi::Args;
 use crate::arguments;
 use crate::error::Error;
+use crate::guard::guarded;
 use pgrx::pg_sys::{self, NodeTag};
 use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, PgMicros, TWITTER_EPOCH};
 use snowid_core::layout::{INSTAGRAM, Layout, TWITTER};

@@ -24,7 +24,7 @@ mod known;
 mod nodes;
 mod table;
 
-use crate::abi::guarded;
+use crate::guard::guarded;
 use nodes::Node;
 use pgrx::pg_sys::{self, NodeTag, Oid, PlannerInfo, RelOptInfo};
 use std::cell::Cell;

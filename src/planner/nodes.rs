@@ -1,7 +1,8 @@
 //! The planner's expression trees: looking at nodes and making new ones.
 #![allow(unsafe_code)]
 
-use pgrx::pg_sys::{self, Datum, NodeTag, Oid};
+use crate::guard::guarded;
+use pgrx::pg_sys::{self, Datum, NodeTag, Oid, ffi::pg_guard_ffi_boundary};
 use std::mem::size_of;
 use std::ptr::{self, NonNull};
 
@@ -116,13 +117,12 @@ impl Node {
     pub fn calls(self, predicate: &mut dyn FnMut(Oid) -> bool) -> bool {
         type Context<'a> = &'a mut dyn FnMut(Oid) -> bool;
 
-        #[pgrx::pg_guard]
         unsafe extern "C-unwind" fn walker(
             node: *mut pg_sys::Node,
             context: *mut core::ffi::c_void,
         ) -> bool {
             // SAFETY: the walker gets null or nodes of a valid tree, and the context given below.
-            unsafe {
+            guarded(|| unsafe {
                 let Some(this) = Node::new(node) else { return false };
                 if let Some(call) = this.cast::<pg_sys::FuncExpr>(NodeTag::T_FuncExpr)
                     && (*context.cast::<Context>())(call.funcid)
@@ -130,12 +130,14 @@ impl Node {
                     return true;
                 }
                 pg_sys::expression_tree_walker(node, Some(walker), context)
-            }
+            })
         }
 
         let mut context: Context = predicate;
-        // SAFETY: the context outlives the walk.
-        unsafe { walker(self.as_ptr(), ptr::from_mut(&mut context).cast()) }
+        // SAFETY: the context outlives the walk; an error leaves the walker as it leaves C.
+        unsafe {
+            pg_guard_ffi_boundary(|| walker(self.as_ptr(), ptr::from_mut(&mut context).cast()))
+        }
     }
 }
 

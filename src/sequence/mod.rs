@@ -126,7 +126,10 @@ unsafe fn open(oid: pg_sys::Oid, function: &CStr) -> Result<pg_sys::Relation, Er
     // SAFETY: as the caller says.
     unsafe {
         let lock = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
-        let relation = pg_sys::relation_open(oid, lock);
+        let relation = pg_sys::try_relation_open(oid, lock);
+        if relation.is_null() {
+            return Err(Error::NoRelation { oid });
+        }
         let form = (*relation).rd_rel;
         let sequence = RelationName(oid);
         if (*form).relkind as u8 != pg_sys::RELKIND_SEQUENCE {

@@ -12,10 +12,10 @@
 
 use super::lease::Lease;
 use super::{Block, Database, room_for_databases};
-use crate::abi::{guarded, report};
 use crate::error::Error;
+use crate::guard::{guarded, report};
 use crate::settings;
-use pgrx::{pg_guard, pg_sys};
+use pgrx::pg_sys;
 use snowid_core::cell::Cell;
 use std::ffi::{CStr, c_void};
 use std::fmt;
@@ -206,27 +206,25 @@ mod preload {
         }
     }
 
-    #[pg_guard]
     unsafe extern "C-unwind" fn on_request() {
         // SAFETY: called by the postmaster at the point where space may be requested.
-        unsafe {
+        guarded(|| unsafe {
             if let Some(next) = NEXT_REQUEST {
                 pg_guard_ffi_boundary(|| next());
             }
             pg_sys::RequestAddinShmemSpace(size_of::<Header>());
             pg_sys::RequestAddinShmemSpace(new_size());
-        }
+        });
     }
 
-    #[pg_guard]
     unsafe extern "C-unwind" fn on_startup() {
         // SAFETY: called by the postmaster once the main segment stands, at each start of it.
-        unsafe {
+        guarded(|| unsafe {
             if let Some(next) = NEXT_STARTUP {
                 pg_guard_ffi_boundary(|| next());
             }
-        }
-        crate::shared::keep(block_of(find).unwrap_or_else(|error| report(error)));
+            crate::shared::keep(block_of(find).unwrap_or_else(|error| report(error)));
+        });
     }
 
     /// In the main segment, aligned to cache lines.

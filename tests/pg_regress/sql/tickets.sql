@@ -151,6 +151,11 @@ SELECT next_tickets('orders_pkey', 1);
 \echo :SQLSTATE
 SELECT next_ticket('no_such');
 \echo :SQLSTATE
+-- The oid of what is gone.
+SELECT next_ticket(99999999::regclass);
+\echo :SQLSTATE
+SELECT next_tickets(99999999::regclass, 2);
+\echo :SQLSTATE
 -- Temporary ones: the session's own
 SELECT next_ticket('passing'), (SELECT array_agg(ticket) FROM next_tickets('passing', 2) AS ticket), next_ticket('passing');
 
