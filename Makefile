@@ -5,7 +5,7 @@ PG_CONFIG ?= pg_config
 help: ## show this list
 	@echo 'pg_snowid, targets of make:'
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
-	@echo 'PG=15|16|17|18 picks a major; PG_CONFIG=/path/to/pg_config an existing server (default: the one on the PATH).'
+	@echo 'PG=NN picks a major of PostgreSQL; PG_CONFIG=/path/to/pg_config an existing server (default: the one on the PATH).'
 
 demo: ## build all that is needed, start a throw-away server and show pg_snowid at work
 	@scripts/demo $(PG)
@@ -13,8 +13,23 @@ demo: ## build all that is needed, start a throw-away server and show pg_snowid 
 demo-stop: ## stop the demo's server and remove it
 	@scripts/demo-stop
 
-test: ## run all tests; PG=17 or PG=18 runs the servers' tests on that major
-	@scripts/test $(PG)
+check: ## while working: unit tests, lint, SQL tests of one server
+	@scripts/test check $(PG)
+
+test: ## all tests of one major: unit tests, models, SQL, servers that crash and fail over
+	@scripts/test test $(PG)
+
+test-fleet: ## tests of servers that share an etcd
+	@scripts/test fleet $(PG)
+
+test-orms: ## run the programs of docs/orms.md, with their ORMs
+	@scripts/test orms $(PG)
+
+test-setup: ## try make demo on machines that lack this or that, in roots of their own (needs root; an hour)
+	@scripts/setup-tests
+
+model: ## exhaustive models of the core, and Miri where a nightly toolchain has it
+	@scripts/test model $(PG)
 
 bench: ## measure against what a server brings (11 minutes); QUICK=1 only sees that it works
 	@scripts/bench $(PG)
@@ -37,4 +52,4 @@ package: ## make an archive for other servers like that of PG_CONFIG
 clean: ## remove all that was built here
 	@cargo clean
 
-.PHONY: help demo demo-stop test bench lint typecheck install installcheck package clean
+.PHONY: help demo demo-stop check test test-fleet test-orms test-setup model bench lint typecheck install installcheck package clean

@@ -74,7 +74,8 @@ native_major() {
   done
 }
 
-# Whether this machine or its apt has the major's server; the others run in a root of their own.
+# Whether this machine or its apt has the major's server; the others run in a root of their own, or out
+# of a wheel.
 is_local() {
   [ -x "/usr/lib/postgresql/$1/bin/postgres" ] || apt-cache show "postgresql-$1" >/dev/null 2>&1 ||
     [ "$(suite_of "$1")" = "${this_suite:-unknown}" ]
@@ -105,11 +106,14 @@ named_pg_config() {
   if [ -x "$own" ]; then echo "$own"; else command -v "$1"; fi
 }
 
-# use_major NN: the same for a major that scripts/setup has prepared; sets root when it has one.
+# use_major NN: the same for a major that scripts/setup has prepared; sets root or wheel when it has one.
 use_major() {
-  root=
+  root='' wheel=''
   if is_local "$1"; then
     use_pg_config "/usr/lib/postgresql/$1/bin/pg_config"
+  elif [ -z "$(suite_of "$1")" ]; then
+    wheel=$cache/wheel-$1
+    use_pg_config "$wheel/server/bin/pg_config"
   else
     root=$cache/root-$1
     use_pg_config "$root.pg_config"

@@ -5,6 +5,8 @@
 
 mod high_water;
 mod layouts;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use high_water::MarkError;

@@ -1,7 +1,7 @@
 //! What the current user may.
 #![allow(unsafe_code)]
 
-use crate::abi::guarded;
+use crate::guard::guarded;
 use pgrx::pg_sys;
 
 pub fn is_superuser() -> bool {

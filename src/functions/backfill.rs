@@ -1,7 +1,8 @@
 //! One backfill of a table at a time.
 #![allow(unsafe_code)]
 
-use crate::abi::{Args, guarded};
+use crate::abi::Args;
+use crate::guard::guarded;
 use crate::error::Error;
 use pgrx::pg_sys::{self, AclMaskHow, AclResult, LockTagType};
 

@@ -11,7 +11,7 @@ use warnings;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Snowid;
-use Time::HiRes qw(sleep);
+use SnowidCrash qw(wait_until);
 
 my $node = server('main', conf => 'max_parallel_workers_per_gather = 0');
 my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
@@ -46,7 +46,7 @@ for my $round (1 .. 5)
 	like($session->{stderr}, qr/57014: +canceling statement due to user request/, "cancel $round of a waiting call");
 	$session->{stderr} = '';
 }
-at_most((sort { $a <=> $b } @delays)[-1], 1000, 'slowest of five cancels, in ms');
+at_most((sort { $a <=> $b } @delays)[-1], 5000, 'slowest of five cancels, in ms: half of what the block takes');
 
 # --- statement_timeout ---
 
@@ -55,7 +55,7 @@ $session->query("SET statement_timeout = '300ms'; $long");
 my $took = monotonic_ms() - $before;
 like($session->{stderr}, qr/57014: +canceling statement due to statement timeout/, 'statement_timeout ends a waiting call');
 cmp_ok($took, '>=', 300, 'not before its time');
-at_most($took, 1300, 'a statement_timeout of 300 ms, in ms');
+at_most($took, 5000, 'a statement_timeout of 300 ms, in ms: half of what the block takes');
 $session->{stderr} = '';
 $session->query_safe('RESET statement_timeout');
 cmp_ok($session->query_safe('SELECT next_id(5)'), '>', 0, 'the session goes on drawing');
@@ -67,7 +67,7 @@ my $copy = 'COPY (SELECT next_id(5) FROM generate_series(1, 500000)) TO STDOUT';
 my @sessions = start_together($node,
 	[ 'postgres', "$names 'doomed'; $copy" ],
 	map { [ 'postgres', "$names 'survivor'; $copy" ] } 1 .. 3);
-sleep 0.2;
+wait_until('ids of the doomed session', sub { -s $sessions[0]{out} });
 is( $node->safe_psql('postgres',
 		q(SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'doomed')),
 	'1', 'one of four competing sessions is terminated');

@@ -12,7 +12,6 @@ use warnings;
 
 use Test::More;
 use Snowid;
-use Time::HiRes qw(sleep);
 
 my $clock = Snowid::Clock->new;
 my $node = server('main', clock => $clock);
@@ -59,6 +58,12 @@ sub events
 	return $session->query_safe("SELECT clock_regressions FROM snowid.generators WHERE $of->{where}");
 }
 
+sub waits
+{
+	my ($of) = @_;
+	return $session->query_safe("SELECT waits FROM snowid.generators WHERE $of->{where}");
+}
+
 sub logged { my ($of) = @_; return log_count($node, qr/LOG: .*clock is behind the last ID of \Q$of->{name}\E\n/) }
 
 # --- Steps back within what is tolerated, under a clock that stands still: exact to the ms ---
@@ -72,9 +77,8 @@ for my $case ([ 5, shard(1) ], [ 100, shard(2) ], [ 5000, shard(3) ], [ 5, worke
 	is(ms_of($of, $ids[0]), $now, "$name: the first id is of the clock's millisecond");
 
 	$clock->stands($now - $back);
-	my $before = monotonic_ms();
 	push @ids, map { draw($of, 1) } 1 .. 10;
-	at_most(monotonic_ms() - $before, 1000, "$name: ten calls after the step, in ms");
+	is(waits($of), 0, "$name: ten calls after the step, none of which waits");
 	ok(increasing(@ids), "$name: ids increase across the step");
 	is(ms_of($of, $ids[-1]), $now, "$name: they go on in the millisecond of the last id");
 	push @ids, $node->safe_psql('postgres', "SELECT $of->{one}"), draw($of, 20_000);
@@ -107,8 +111,8 @@ my @ids = draw($of, 10);
 $clock->runs(-300);
 push @ids, draw($of, 10);
 cmp_ok(ms_of($of, $ids[-1]), '>', server_ms(), 'a running clock is set back 300 ms: ids stand ahead of it');
-sleep 0.4;
-my $reached = server_ms();
+my $reached;
+do { $reached = server_ms() } until $reached > ms_of($of, $ids[-1]);
 push @ids, draw($of, 10);
 cmp_ok(ms_of($of, $ids[-1]), '>=', $reached, 'it has caught up: ids are of its time again');
 ok(increasing(@ids), 'ids increase all the way');
@@ -166,7 +170,7 @@ for my $back (3_600_000, 60_001)
 		$session->{stderr} = '';
 		$session->query($sql);
 		like($session->{stderr}, $error, "clock $back ms back: $sql is refused");
-		at_most(monotonic_ms() - $before, 1000, 'at once, in ms');
+		at_most(monotonic_ms() - $before, 10_000, 'at once, in ms: no wait for the clock');
 	}
 	$session->{stderr} = '';
 	is($session->query_safe($state), $unchanged, "clock $back ms back: no state is changed");

@@ -12,7 +12,6 @@ use warnings;
 use Test::More;
 use Snowid;
 use SnowidCrash;
-use Time::HiRes qw(sleep);
 
 my $clock = Snowid::Clock->new;
 my $behind = Snowid::Clock->new;
@@ -40,12 +39,12 @@ sub last_id { return $primary->safe_psql('postgres', 'SELECT last_id FROM snowid
 # Runs SQL in the session, whose draw needs a raise, until it waits; then does something about it.
 sub waits
 {
-	my ($name, $prelude, $meanwhile, $sleep) = @_;
+	my ($name, $prelude, $meanwhile, $real) = @_;
 	$session->query_safe($prelude);
 	my $pid = $session->query_safe('SELECT pg_backend_pid()');
 	my $last = last_id();
 	# Past all that is on the standby.
-	$sleep ? sleep $sleep : $clock->runs($ahead += 10_000);
+	$real ? past_mark($primary) : $clock->runs($ahead += 10_000);
 	$session->{stdin} .= "SELECT next_id(1);\n\\echo done\n\\warn done\n";
 	$session->{run}->pump_nb;
 	wait_until('a draw that waits', sub { $primary->safe_psql('postgres',
@@ -62,12 +61,12 @@ sub cancel { my ($pid) = @_; $primary->safe_psql('postgres', "SELECT pg_cancel_b
 
 # The first one under a clock that wasn't moved: PostgreSQL's timeouts go by it.
 for my $case ([ 'synchronous_commit = local, timed out', "SET synchronous_commit = local; SET statement_timeout = '2s'",
-		sub { }, qr/57014: canceling statement due to statement timeout/, 2.2 ],
+		sub { }, qr/57014: canceling statement due to statement timeout/, 1 ],
 	[ 'cancelled', 'RESET synchronous_commit; RESET statement_timeout', \&cancel, qr/57014: canceling statement due to user request/ ],
 	[ 'synchronous_commit = off, cancelled', 'SET synchronous_commit = off', \&cancel, qr/57014: canceling statement due to user request/ ])
 {
-	my ($name, $prelude, $meanwhile, $error, $sleep) = @$case;
-	my ($out, $err, $last) = waits($name, $prelude, $meanwhile, $sleep);
+	my ($name, $prelude, $meanwhile, $error, $real) = @$case;
+	my ($out, $err, $last) = waits($name, $prelude, $meanwhile, $real);
 	like($err, $error, "$name: it ends with that");
 	is($out, '', "$name: and gives no id");
 	is(last_id(), $last, "$name: nor is one used up");
@@ -99,10 +98,11 @@ my $file = script($script x 3000);
 my $off = script("SET synchronous_commit = off;\n" . ($script x 3000));
 $clock->runs($ahead += 30_000);
 my @load = start_load($primary, $file, $file, $off, $off);
-sleep 2.5;
+my @files = map { $_->{out} } @load;
+wait_until('ids for all four', sub { (grep { -s } @files) == 4 });
+past_mark($primary);    # what they draw has needed raises under load
 $primary->kill9;
 end_load(@load);
-my @files = map { $_->{out} } @load;
 is(scalar(grep { -s } @files), 4, 'four sessions were given ids when the primary was killed');
 $ledger->note_files(@files)->new_round;
 

@@ -10,7 +10,6 @@ use warnings;
 use Test::More;
 use Snowid;
 use SnowidCrash;
-use Time::HiRes qw(sleep);
 
 my $node = server('primary', init => [ allows_streaming => 1 ]);
 my $long = background($node, 'postgres');
@@ -22,7 +21,7 @@ wait_until('ids of the long statement', sub { $node->safe_psql('postgres', 'SELE
 $node->append_conf('postgresql.conf', "synchronous_standby_names = 'nobody'");
 $node->reload;
 $node->poll_query_until('postgres', "SELECT current_setting('synchronous_standby_names') = 'nobody'");
-sleep 3.5;    # past what was durable by then
+past_mark($node);    # past what was durable by then
 is($node->safe_psql('postgres', "SELECT state FROM pg_stat_activity WHERE pid = $pid"), 'active', 'the statement is still at it');
 like(error_of($node, 'postgres', "SET statement_timeout = '2s'; SELECT next_id(2)"),
 	qr/57014: canceling statement due to statement timeout/, 'another session waits for a standby');

@@ -48,17 +48,24 @@ sub waits_for_clock
 
 # --- Base backup and recovery to a point ---
 
+# Waits until the mark has been raised by those who insert.
+sub raised
+{
+	my $before = mark($source);
+	return wait_until('a raise', sub { mark($source) > $before });
+}
+
 # The backup is taken while sessions insert.
 my @load = start_load($source, (script("INSERT INTO t (n) SELECT g FROM generate_series(1, 10) AS g RETURNING id;\n" x 20_000)) x 2);
 wait_until('rows', sub { $source->safe_psql('postgres', 'SELECT count(*) > 2000 FROM t') eq 't' });
 $source->backup('backup');
-sleep 1.2;
+raised();
 my $at_restore_point = $source->safe_psql('postgres', 'SELECT max(id) FROM t');
 $source->safe_psql('postgres', "SELECT pg_create_restore_point('here')");
-sleep 1.2;
+raised();
 my $time = $source->safe_psql('postgres', 'SELECT clock_timestamp()');
 $source->safe_psql('postgres', 'INSERT INTO t (n) VALUES (-1)');
-sleep 0.5;
+raised();
 $source->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'load'");
 end_load(@load);
 my $walfile = $source->safe_psql('postgres', 'SELECT pg_walfile_name(pg_current_wal_lsn())');

@@ -22,12 +22,12 @@ SELECT count(*) AS made, count(DISTINCT elapsed) > 2990 AS random FROM made;
 SELECT made.*, id, decoded
   FROM made, make_id(pg_temp.at(epoch + elapsed), shard, number, pg_temp.at(epoch)) AS id,
        decode_id(id, pg_temp.at(epoch)) AS decoded
- WHERE id IS DISTINCT FROM elapsed << 23 | shard::bigint << 10 | number
+ WHERE id IS DISTINCT FROM (elapsed << 23) | (shard::bigint << 10) | number
     OR ROW(decoded.*) IS DISTINCT FROM ROW(pg_temp.at(epoch + elapsed), shard, number);
 SELECT made.*, id, decoded
   FROM made, make_snowflake_id(pg_temp.at(epoch + snowflake_elapsed), datacenter, worker, snowflake_number, pg_temp.at(epoch)) AS id,
        decode_snowflake(id, pg_temp.at(epoch)) AS decoded
- WHERE id IS DISTINCT FROM snowflake_elapsed << 22 | datacenter::bigint << 17 | worker::bigint << 12 | snowflake_number
+ WHERE id IS DISTINCT FROM (snowflake_elapsed << 22) | (datacenter::bigint << 17) | (worker::bigint << 12) | snowflake_number
     OR ROW(decoded.*) IS DISTINCT FROM ROW(pg_temp.at(epoch + snowflake_elapsed), datacenter, worker, snowflake_number);
 
 -- Every bigint decodes: all 64 bits are read as unsigned, the sign bit as the 41st (42nd) of the time. No rows.
