@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use crate::abi::Args;
-use crate::guard::guarded;
 use crate::error::Error;
+use crate::guard::guarded;
 use pgrx::pg_sys::{self, AclMaskHow, AclResult, LockTagType};
 
 /// snowid.lock_backfill(target): waits until no other transaction backfills the table. The lock is of a
