@@ -7,7 +7,7 @@ use warnings;
 
 use Exporter 'import';
 
-our @EXPORT = qw(extension_functions fixtures sane_call outcomes);
+our @EXPORT = qw(extension_functions make_fixtures sane_call every_use outcomes);
 
 # Every function and procedure of the extension: {name} as called, {signature}, {kind}, {arguments}: [[name, type]…].
 # All names are written with their schemas: nothing in a call is looked up.
@@ -39,18 +39,22 @@ SQL
 	return @functions;
 }
 
-# SQL that makes in a schema what the values of sane_call name.
-sub fixtures
+# Makes as a role, in a schema of this name, what the values of sane_call name.
+sub make_fixtures
 {
-	my ($schema) = @_;
-	return <<"SQL";
+	my ($node, $database, $role, $schema) = @_;
+	$node->safe_psql($database, <<"SQL");
+SET SESSION AUTHORIZATION $role;
+SET search_path = pg_catalog;
+CREATE SCHEMA $schema;
+CREATE SCHEMA ${schema}_bound;
 CREATE TABLE $schema.rows (id bigint, created_at timestamptz);
 INSERT INTO $schema.rows (created_at) SELECT '2025-01-01 00:00:00+00'::timestamptz + n * interval '1 minute' FROM generate_series(1, 50) n;
 CREATE TABLE $schema.parted (id bigint) PARTITION BY RANGE (id);
 CREATE SEQUENCE $schema.tickets AS bigint INCREMENT BY 3;
 COMMENT ON SEQUENCE $schema.tickets IS 'pg_snowid tickets: server 1 of 3';
-CREATE SCHEMA ${schema}_bound;
 SQL
+	return;
 }
 
 # A value that the function is meant for, by the name of the parameter or else by its type.
@@ -112,6 +116,35 @@ sub sane_call
 	my @arguments = @{ $function->{arguments} };
 	my $list = join ', ', map { $replaced{$_} // sane_value($schema, $arguments[$_]) } 0 .. $#arguments;
 	return ($function->{kind} eq 'p' ? 'CALL ' : 'SELECT * FROM ') . "$function->{name}($list)";
+}
+
+# Statements that call each function, read each view, write the table of layouts, and use defaults, conditions and
+# bound functions. The operators in them are written with their schema too.
+sub every_use
+{
+	my ($node, $database, $schema) = @_;
+	my @functions = extension_functions($node, $database);
+	my ($public) = map { $_->{name} =~ /^(.*)\.id_timestamp$/ && $1 ne 'snowid' ? $1 : () } @functions;
+	my @relations = split /\n/, $node->safe_psql($database, <<'SQL');
+SET search_path = pg_catalog;
+SELECT c.oid::regclass
+  FROM pg_extension e JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+  JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid
+ WHERE e.extname = 'pg_snowid' ORDER BY c.relname
+SQL
+	my ($layouts) = grep { /layouts$/ && $node->safe_psql($database, "SELECT relkind FROM pg_class WHERE oid = '$_'::regclass") eq 'r' } @relations;
+	return (
+		(map { sane_call($schema, $_) } @functions),
+		(map { "SELECT * FROM $_" } @relations),
+		"INSERT INTO $layouts (name, epoch, time_bits, field_names, field_bits) VALUES ('$schema', '2025-01-01 00:00:00+00', 41, '{node,count}', '{10,12}')",
+		"UPDATE $layouts SET note = 'x'",
+		"DELETE FROM $layouts",
+		"SELECT snowid.migrate_column('$schema.rows'::pg_catalog.regclass, 'id'::pg_catalog.name, 5, NULL::pg_catalog.timestamptz)",
+		"INSERT INTO $schema.rows DEFAULT VALUES",
+		"SELECT id FROM $schema.rows WHERE $public.id_timestamp(id) OPERATOR(pg_catalog.>) '2025-01-01 00:00:00+00'::pg_catalog.timestamptz",
+		"SELECT snowid.revert_column('$schema.rows'::pg_catalog.regclass, 'id'::pg_catalog.name)",
+		"SELECT snowid.bind_schema('${schema}_bound'::pg_catalog.text, '2025-01-01 00:00:00+00'::pg_catalog.timestamptz, 5, true)",
+		"SELECT ${schema}_bound.id_timestamp(${schema}_bound.next_id())");
 }
 
 # outcomes(NODE, DATABASE, PRELUDE, [SQL]…): the SQLSTATE that each statement ended with, and all of the errors.
