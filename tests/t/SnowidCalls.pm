@@ -125,17 +125,17 @@ sub every_use
 	my ($node, $database, $schema) = @_;
 	my @functions = extension_functions($node, $database);
 	my ($public) = map { $_->{name} =~ /^(.*)\.id_timestamp$/ && $1 ne 'snowid' ? $1 : () } @functions;
-	my @relations = split /\n/, $node->safe_psql($database, <<'SQL');
+	my %kind = map { split /\|/ } split /\n/, $node->safe_psql($database, <<'SQL');
 SET search_path = pg_catalog;
-SELECT c.oid::regclass
+SELECT c.oid::regclass, c.relkind
   FROM pg_extension e JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
   JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid
- WHERE e.extname = 'pg_snowid' ORDER BY c.relname
+ WHERE e.extname = 'pg_snowid'
 SQL
-	my ($layouts) = grep { /layouts$/ && $node->safe_psql($database, "SELECT relkind FROM pg_class WHERE oid = '$_'::regclass") eq 'r' } @relations;
+	my ($layouts) = grep { $kind{$_} eq 'r' && /layouts$/ } sort keys %kind;
 	return (
 		(map { sane_call($schema, $_) } @functions),
-		(map { "SELECT * FROM $_" } @relations),
+		(map { "SELECT * FROM $_" } sort keys %kind),
 		"INSERT INTO $layouts (name, epoch, time_bits, field_names, field_bits) VALUES ('$schema', '2025-01-01 00:00:00+00', 41, '{node,count}', '{10,12}')",
 		"UPDATE $layouts SET note = 'x'",
 		"DELETE FROM $layouts",
