@@ -6,10 +6,12 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use List::Util 'max';
 
-our @EXPORT = qw(extension_functions make_fixtures sane_call every_use outcomes);
+our @EXPORT = qw(extension_functions make_fixtures sane_arguments edge_arguments call call_in_row every_use outcomes);
 
-# Every function and procedure of the extension: {name} as called, {signature}, {kind}, {arguments}: [[name, type]…].
+# Every function and procedure of the extension: {name} as called, {signature}, {kind}, {parallel},
+# {arguments}: [[name, type]…].
 # All names are written with their schemas: nothing in a call is looked up.
 sub extension_functions
 {
@@ -17,7 +19,7 @@ sub extension_functions
 	my @functions;
 	my $rows = $node->safe_psql($database, <<'SQL');
 SET search_path = pg_catalog;
-SELECT concat_ws('|', format('%I.%I', n.nspname, p.proname), p.oid::regprocedure, p.prokind,
+SELECT concat_ws('|', format('%I.%I', n.nspname, p.proname), p.oid::regprocedure, p.prokind, p.proparallel,
            array_to_string(ARRAY(SELECT concat_ws('=', coalesce(nullif(p.proargnames[a.n], ''), 'argument'),
                                             format('%I.%I', tn.nspname, t.typname))
                                    FROM unnest(p.proargtypes) WITH ORDINALITY AS a (type, n)
@@ -32,14 +34,15 @@ SELECT concat_ws('|', format('%I.%I', n.nspname, p.proname), p.oid::regprocedure
 SQL
 	for my $row (split /\n/, $rows)
 	{
-		my ($name, $signature, $kind, $arguments) = split /\|/, $row, 4;
+		my ($name, $signature, $kind, $parallel, $arguments) = split /\|/, $row, 5;
 		my @arguments = map { [ split /=/, $_, 2 ] } split /,/, $arguments;
-		push @functions, { name => $name, signature => $signature, kind => $kind, arguments => \@arguments };
+		push @functions, 
+		  { name => $name, signature => $signature, kind => $kind, parallel => $parallel, arguments => \@arguments };
 	}
 	return @functions;
 }
 
-# Makes as a role, in a schema of this name, what the values of sane_call name.
+# Makes as a role, in a schema of this name, what the values below name.
 sub make_fixtures
 {
 	my ($node, $database, $role, $schema) = @_;
@@ -91,31 +94,96 @@ my %by_type = (
 	'pg_catalog.internal' => 'NULL', # the functions are STRICT: nothing else can be passed by hand
 	(map { ("snowid.$_" => row_of($_)) } 'layouts', 'custom_layouts'));
 
+# A row of layouts, with other columns than these of a sound one.
 sub row_of
 {
-	my ($type) = @_;
+	my ($type, $columns) = @_;
 	my $row = q[{"name": "x", "epoch": "2025-01-01 00:00:00+00", "time_unit": "1 ms", "time_bits": 41, ]
 	  . q["field_names": ["node", "count"], "field_bits": [10, 12]}];
-	return "pg_catalog.jsonb_populate_record(NULL::snowid.$type, '$row'::pg_catalog.jsonb)";
+	my $sound = "pg_catalog.jsonb_populate_record(NULL::snowid.$type, '$row'::pg_catalog.jsonb)";
+	return defined $columns ? "pg_catalog.jsonb_populate_record($sound, '$columns'::pg_catalog.jsonb)" : $sound;
 }
 
-sub sane_value
+# An expression of an argument's type; where it is a row it is one already.
+sub typed
 {
-	my ($schema, $argument) = @_;
-	my ($name, $type) = @$argument;
-	my $value = $by_name{"$name $type"} // $by_type{$type}
-	  // die "no value for parameter $name of type $type: add one to SnowidCalls.pm";
-	$value =~ s/SCHEMA/$schema/g;
-	return $type eq 'pg_catalog.internal' || $type =~ /^snowid\./ ? $value : "$value\::$type";
+	my ($type, $value) = @_;
+	return $type eq 'pg_catalog.internal' || $type =~ /^snowid\./ && $value ne 'NULL' ? $value : "($value)::$type";
 }
 
-# sane_call(SCHEMA, FUNCTION, N => VALUE…): a call with such values, some of them replaced.
-sub sane_call
+# The values of a function's arguments that it is meant for.
+sub sane_arguments
 {
-	my ($schema, $function, %replaced) = @_;
-	my @arguments = @{ $function->{arguments} };
-	my $list = join ', ', map { $replaced{$_} // sane_value($schema, $arguments[$_]) } 0 .. $#arguments;
-	return ($function->{kind} eq 'p' ? 'CALL ' : 'SELECT * FROM ') . "$function->{name}($list)";
+	my ($schema, $function) = @_;
+	return map {
+		my ($name, $type) = @$_;
+		my $value = $by_name{"$name $type"} // $by_type{$type}
+		  // die "no value for parameter $name of type $type: add one to SnowidCalls.pm";
+		typed($type, $value =~ s/SCHEMA/$schema/gr);
+	} @{ $function->{arguments} };
+}
+
+sub call
+{
+	my ($function, @arguments) = @_;
+	return ($function->{kind} eq 'p' ? 'CALL ' : 'SELECT * FROM ') . "$function->{name}(" . join(', ', @arguments) . ')';
+}
+
+# The same where the arguments depend on a row of a table with a column n that is 1: the planner doesn't know them.
+sub call_in_row
+{
+	my ($table, $function, @arguments) = @_;
+	return "SELECT $function->{name}(" . join(', ', map { /::/ ? "CASE n WHEN 1 THEN $_ END" : $_ } @arguments) . ") FROM $table";
+}
+
+# Values at and beyond the edges of what a function is meant for.
+my $long = q(pg_catalog.repeat('x', 1000000));
+my @instants = (q('-infinity'), q('infinity'), q('1970-01-01'), q('4714-11-24 BC'));
+my %edges = (
+	'pg_catalog.int4' => [ -2147483648, -1, 0, 1, 8192, 2147483647 ],
+	'pg_catalog.int8' => [ q('-9223372036854775808'), -1, 0, 1, q('9223372036854775807') ],
+	'pg_catalog."numeric"' => [ -1, 0, q('1e400'), q('-Infinity'), q('Infinity'), q('NaN') ],
+	'pg_catalog.bool' => ['true'],
+	'pg_catalog.text' => [ q(''), $long, q('"'), q('a.b.c.d'), q('pg_catalog'), "pg_catalog.chr(233)", q('%s $1 {}') ],
+	'pg_catalog.name' => [ q(''), q('created_at'), q(repeat('x', 63)), q('ctid') ],
+	'pg_catalog.regclass' => [ 0, q('4294967294'), q('pg_catalog.pg_class'), q('pg_catalog.pg_stats'), q('pg_catalog.pg_class_oid_index'), q('snowid.high_water'), q('SCHEMA.rows') ],
+	'pg_catalog.regrole' => [ 0, q('4294967294') ],
+	'pg_catalog.timestamptz' => [ @instants, q('294276-12-31 23:59:59.999999+00'), q('2025-01-01 00:00:00.0005+00') ],
+	'pg_catalog."timestamp"' => [ @instants, q('294276-12-31 23:59:59.999999') ],
+	'pg_catalog.date' => [ @instants, q('5874897-12-31') ],
+	'pg_catalog."interval"' => [ q('0'), q('-1 day'), q('1 microsecond'), q('1 month 1 day'), q('178000000 years'), q('-178000000 years') ],
+	'pg_catalog.jsonb' => [ q('null'), q('[]'), q('5'), q('{"node": 1e400}'), q('{"node": null}'), "pg_catalog.concat(repeat('[', 5000), repeat(']', 5000))" ],
+	(map { ("snowid.$_" => [ map { row_of($_->[0], $_->[1]) } row_edges($_) ]) } 'layouts', 'custom_layouts'));
+
+# Arrays of no, two and too many dimensions, with NULLs and lower bounds of their own; numbers and times out of range.
+sub row_edges
+{
+	my ($type) = @_;
+	return map { [ $type, $_ ] } '{}', '{"time_bits": 2147483647}', '{"time_bits": -1}', '{"epoch": "infinity"}', '{"epoch": "4714-11-24 BC"}',
+	  '{"time_unit": "178000000 years"}', '{"time_unit": "-1 ms"}', '{"time_unit": "0"}', '{"name": null}', '{"name": ""}',
+	  map { my $array = $_; map { qq({"$_": "$array"}) } 'field_names', 'field_bits' } '{}', '{{1,2},{3,4}}', '{{{1}}}', '{NULL,NULL}', '[5:6]={1,2}', '{2147483647,-2147483648}';
+}
+
+# Lists of arguments in which one after the other is NULL and each of its edges, then all at once.
+sub edge_arguments
+{
+	my ($schema, $function) = @_;
+	my @sane = sane_arguments($schema, $function);
+	my @values = map {
+		my $type = $_->[1];
+		[ map { typed($type, s/SCHEMA/$schema/gr) } 'NULL', @{ $edges{$type} // [] } ]
+	} @{ $function->{arguments} };
+	my @lists = ([@sane]);
+	for my $n (0 .. $#sane)
+	{
+		push @lists, map { my @list = @sane; $list[$n] = $_; \@list } @{ $values[$n] };
+	}
+	my $most = max(0, map { scalar @$_ } @values);
+	for my $edge (0 .. $most - 1)
+	{
+		push @lists, [ map { $_->[ $edge % @$_ ] } @values ] if @sane > 1;
+	}
+	return @lists;
 }
 
 # Statements that call each function, read each view, write the table of layouts, and use defaults, conditions and
@@ -134,7 +202,7 @@ SELECT c.oid::regclass, c.relkind
 SQL
 	my ($layouts) = grep { $kind{$_} eq 'r' && /layouts$/ } sort keys %kind;
 	return (
-		(map { sane_call($schema, $_) } @functions),
+		(map { call($_, sane_arguments($schema, $_)) } @functions),
 		(map { "SELECT * FROM $_" } sort keys %kind),
 		"INSERT INTO $layouts (name, epoch, time_bits, field_names, field_bits) VALUES ('$schema', '2025-01-01 00:00:00+00', 41, '{node,count}', '{10,12}')",
 		"UPDATE $layouts SET note = 'x'",
@@ -147,14 +215,18 @@ SQL
 		"SELECT ${schema}_bound.id_timestamp(${schema}_bound.next_id())");
 }
 
-# outcomes(NODE, DATABASE, PRELUDE, [SQL]…): the SQLSTATE that each statement ended with, and all of the errors.
-# Fewer than statements if the session was lost.
+# outcomes(NODE, DATABASE, PRELUDE, [SQL]…): the SQLSTATE that each statement ended with, and all that was written of
+# errors, each after a line with its statement. Fewer than statements if the session was lost. Where the prelude ends
+# with BEGIN, each statement has a transaction of its own like that one, which is rolled back (twice: who cancels
+# statements may hit a ROLLBACK).
 sub outcomes
 {
 	my ($node, $database, $prelude, @statements) = @_;
 	my ($out, $errors) = ('', '');
-	my $script = "\\set VERBOSITY verbose\n$prelude;\n\\o /dev/null\n"
-	  . join '', map { "\\warn call: $_\n$_;\n\\echo :SQLSTATE\n" } @statements;
+	my $begin = $prelude =~ s/;\s*(BEGIN[^;]*)\z// ? $1 : undef;
+	my $script = "\\set VERBOSITY verbose\n$prelude;\n\\o /dev/null\n" . join '', map {
+		"\\warn call: $_\n" . (defined $begin ? "$begin;\n" : '') . "$_;\n\\echo :SQLSTATE\n" . (defined $begin ? "ROLLBACK;\nROLLBACK;\n" : '')
+	} @statements;
 	$node->psql($database, $script, stdout => \$out, stderr => \$errors, on_error_stop => 0);
 	return ([ $out =~ /^([0-9A-Z]{5})$/mg ], $errors);
 }
