@@ -264,6 +264,15 @@ SET LOCAL synchronous_commit = remote_apply;
 SELECT snowid.cap_ticket_sequence('added', 2000);
 SHOW synchronous_commit;
 ROLLBACK;
+-- Of what the comment says, which is its owner's to write, a few digits are shown and nothing is executed: what is
+-- capped and counted is the sequence itself.
+CREATE SEQUENCE forged;
+COMMENT ON SEQUENCE forged IS 'pg_snowid tickets: server 9999999999 of 0); DROP TABLE orders; --';
+SELECT sequence, kind, part, parts, first, last FROM snowid.sequences WHERE sequence = 'forged'::regclass;
+SELECT snowid.cap_ticket_sequence('forged', 1000), snowid.resize_ticket_sequence('forged', 3, 1, 1000);
+SELECT obj_description('forged'::regclass, 'pg_class'), to_regclass('orders') IS NOT NULL AS there;
+COMMENT ON SEQUENCE forged IS 'pg_snowid tickets: server 99999999999999999999 of 3';
+SELECT count(*) FROM snowid.sequences WHERE sequence = 'forged'::regclass;
 -- Not what is no ticket sequence
 SELECT snowid.cap_ticket_sequence('small', 1000);
 \echo :SQLSTATE
