@@ -124,6 +124,10 @@ pub enum Error {
     SetBeforeLoad {
         name: &'static str,
     },
+    /// PostgreSQL takes no setting over then.
+    LoadedInParallel {
+        name: &'static str,
+    },
     Recovery {
         function: &'static str,
     },
@@ -342,6 +346,13 @@ impl Error {
                  database say.",
                 "Connect without it, or RESET it. Where pg_snowid is in \
                  \"shared_preload_libraries\" it is loaded from the start.",
+            ),
+            Self::LoadedInParallel { name } => report(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "pg_snowid cannot be loaded during a parallel operation",
+                format!("The value of \"{name}\" would be lost."),
+                "Add pg_snowid to \"shared_preload_libraries\" or to \
+                 \"session_preload_libraries\", or call a function of it before in the session.",
             ),
             Self::NotPreloaded => report(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,

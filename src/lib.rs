@@ -43,9 +43,7 @@ mod shared;
 #[pgrx::pg_guard]
 extern "C-unwind" fn _PG_init() {
     shared::place::claim_process().unwrap_or_else(|error| abi::report(error));
-    if let Some(name) = settings::early::set_by_session() {
-        error::Error::SetBeforeLoad { name }.report().report(pgrx::PgLogLevel::ERROR);
-    }
+    settings::early::check().unwrap_or_else(|error| abi::report(error));
     settings::define();
     shared::place::request();
     planner::install();

@@ -92,11 +92,11 @@ pub fn init(database: &Database) -> Result<(), Error> {
 /// Takes the clock as it is for right, however far it is from what was expected.
 pub fn accept_clock(database: &Database) -> Result<(), Error> {
     let Some(block) = shared::look() else { return Ok(()) };
-    let now = clock::unix_ms();
-    block.clock.0.store(now - clock::boot_ms(), Ordering::Relaxed);
     let mut page = Page::lock()?;
+    let now = clock::unix_ms();
     let checked = check_not_set_ahead(page.stored(), now);
     if checked.is_ok() {
+        block.clock.0.store(now - clock::boot_ms(), Ordering::Relaxed);
         raise(database, &mut page, now, now + LEAD);
     }
     page.release();

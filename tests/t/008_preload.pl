@@ -86,14 +86,11 @@ else
 # --- A setting that an ordinary user sets before the library is there ---
 
 $node->safe_psql('postgres', 'CREATE ROLE ordinary LOGIN');
-my ($out, $err) = ('', '');
-$node->psql('postgres', <<'SQL', stdout => \$out, stderr => \$err);
-SET ROLE ordinary;
-SET pg_snowid.max_clock_regression = 2000000000;
-SELECT id_shard(0);
-SHOW pg_snowid.max_clock_regression;
-SQL
-like($out, qr/\n1min$/, 'an ordinary user cannot slip a setting in before the library is loaded');
+my $slipped_in = 'SET ROLE ordinary; SET pg_snowid.max_clock_regression = 2000000000; SELECT id_shard(0)';
+like(error_of($node, 'postgres', $slipped_in), qr/55P02: +parameter "pg_snowid.max_clock_regression" cannot be set before pg_snowid is loaded/,
+	'an ordinary user cannot slip a setting in before the library is loaded');
+is($node->safe_psql('postgres', 'SET ROLE ordinary; SET pg_snowid.max_clock_regression = 2000000000; RESET ALL; RESET ROLE; SELECT id_shard(0); SHOW pg_snowid.max_clock_regression'),
+	"0\n1min", 'nor once it is reset');
 
 # --- The cure ---
 

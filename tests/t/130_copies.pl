@@ -116,7 +116,17 @@ for my $ahead (-30_000, -3_600_000)
 		start_again($to, $to_clock) if !$to->{_pid};
 		$to->safe_psql('postgres', "CREATE DATABASE $database");
 		$to->command_ok($restore{$how}->($to->connstr($database)), "$name: restored");
-		$ahead > -60_000 ? goes_on($name, $to, $database) : waits_for_clock($name, $to_clock, $to, $database);
+		like(error_of($to, $database, 'INSERT INTO t (n) VALUES (0)'), $SET_AHEAD, "$name: refused, the mark is far ahead of the clock");
+		if ($ahead > -60_000)
+		{
+			$to->safe_psql($database, 'SELECT snowid.accept_high_water()');
+			goes_on("$name, accepted", $to, $database);
+		}
+		else
+		{
+			$to_clock->runs(0);
+			goes_on("$name, then the clock is right", $to, $database);
+		}
 		$to->stop;    # the cells, which all databases share, are forgotten
 	}
 }
@@ -132,6 +142,8 @@ $session->query_safe('SELECT next_id(5)');
 $to->command_ok($restore{plain}->($to->connstr('used')), 'a dump is restored where the extension is in use');
 $session->quit;
 sleep 2;
+like(refused($to, 5, 'used'), $SET_AHEAD, 'a dump restored where the extension is in use: refused');
+$to->safe_psql('used', 'SELECT snowid.accept_high_water()');
 goes_on('a dump restored where the extension is in use', $to, 'used');
 $to->stop;
 

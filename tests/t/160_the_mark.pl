@@ -1,5 +1,5 @@
 # Proves that whatever happens to the mark itself, the sequence snowid.high_water, ids go on above all of
-# before or an error says clearly what is wrong: set back, set forward, set years ahead, used as a sequence,
+# before or an error says clearly what is wrong: set back, set forward, set far ahead and accepted, used as a sequence,
 # created anew with the extension, also in a transaction that is rolled back or lost; its page or its file
 # damaged. And that only the extension's owner can touch it.
 #
@@ -45,12 +45,21 @@ sub later { $clock->stands($now += $_[0]); return }
 draw(1);
 set(1);
 later(1100);
+my $set_back = qr/LOG: .*the high-water mark of this database was set back\n.*It was found at 1970-\S+ \S+, this server had written \d{4}-/;
+is(log_count($node, $set_back), 0, 'set back to 1: unnoticed until the mark is looked at');
 draw(1);
 is(mark(), $now + 2000, 'set back to 1: it is raised again where it would have been');
+later(1100);
+draw(1);
+is(log_count($node, $set_back), 1, 'set back to 1: the log says so, once');
+set($now - 1000);
+later(1100);
+draw(1);
+is(log_count($node, qr/the high-water mark of this database was set back/), 2, 'set back a second: the log says so too');
 crash($now - 30_000);
 cmp_ok(draw(1), '>=', $now + 2000, 'set back, then a crash, the clock 30 s back: ids go on above');
 
-# --- Set back by hand and restarted: that is how to get rid of a mark years ahead, and nobody's accident ---
+# --- Set far ahead: nothing is moved, and setting it right is enough ---
 
 for my $far ('2100-01-01', 'infinite')
 {
@@ -60,28 +69,65 @@ for my $far ('2100-01-01', 'infinite')
 	my $mark = $far eq 'infinite' ? '9223372036854775807' : $node->safe_psql('postgres', "SELECT (extract(epoch FROM timestamptz '$far+00') * 1000)::bigint");
 	set($mark);
 	later(2000);
-	like(refused($node, 1), $BEHIND, "set to $far: refused");
+	like(refused($node, 1), $SET_AHEAD, "set to $far: refused");
+	like(refused($node, 1), qr/DETAIL: .*setval\(\) has set it to 2100-01-01 00:00:00.000\+00, the clock says/, "set to $far: the mark is named") if $far ne 'infinite';
 	crash($now);
-	like(refused($node, 1), $BEHIND, "set to $far: after a restart as well");
+	like(refused($node, 1), $SET_AHEAD, "set to $far: after a restart as well");
 	is(mark(), $mark, "set to $far: it is not touched");
 	is(error_of($node, 'postgres', 'SELECT * FROM snowid.status'), '', "set to $far: snowid.status can be read");
-	# The remedy: setval() to the present, and a restart.
+	# The remedy: setval() to the present.
 	set("greatest($now, (SELECT (extract(epoch FROM max(id_timestamp(id))) * 1000)::bigint + 1 FROM (VALUES ("
 		  . ($ledger->{greatest}{1}) . ')) AS t (id)))');
-	like(refused($node, 1), $BEHIND, "set to $far: set right it is still refused, until a restart");
-	crash($now);
-	cmp_ok(draw(1), '>=', $now, "set to $far: set right and restarted, ids go on");
+	my $at = draw(1);
+	cmp_ok($at, '>=', $now, "set to $far: set right, ids go on");
+	cmp_ok($at, '<=', $now + 10_000, "set to $far: near the clock");
 }
 
-# --- Set forward within what is tolerated, as a restore does ---
+# --- Accepted years ahead: only a restart after setval() gets rid of it ---
 
+later(60_000);
+crash($now);
+draw(1);
+set($now + 63_072_000_000);
+is($node->safe_psql('postgres', 'SELECT snowid.accept_high_water()'), 't', 'set two years ahead and accepted');
+later(2000);
+like(refused($node, 1), qr/$BEHIND.*DETAIL: .*IDs of this database start at its mark, /s, 'accepted: the mark is named, not the last ID');
+set($now);
+like(refused($node, 1), $BEHIND, 'accepted: set right it is still refused, until a restart');
+crash($now);
+cmp_ok(draw(1), '<=', $now + 10_000, 'accepted: set right and restarted, ids go on');
+
+# --- Set forward: at once by as much as a server leads the clock, further when accepted, as after a restore ---
+
+later(60_000);
+draw(2);
+later(3000);
+set($now + 2000);
+cmp_ok(draw(2), '>=', $now + 2000, 'set 2 s forward: ids go on from there');
 later(60_000);
 draw(2);
 set($now + 30_000);
 later(1100);
-cmp_ok(draw(2), '>=', $now + 28_900, 'set 30 s forward: ids go on from there');
+like(refused($node, 2), $SET_AHEAD, 'set 30 s forward: refused');
 crash($now);
-cmp_ok(draw(2), '>=', $now + 28_900, 'and after a crash');
+like(refused($node, 2), $SET_AHEAD, 'and after a crash');
+is($node->safe_psql('postgres', 'SELECT snowid.accept_high_water()'), 't', 'accepted');
+cmp_ok(draw(2), '>=', $now + 28_900, 'then ids go on from there');
+crash($now);
+cmp_ok(draw(2), '>=', $now + 28_900, 'and after a crash, as from a mark that the server has written');
+later(60_000);
+draw(2);
+set($now + 30_000);
+later(28_001);
+cmp_ok(draw(2), '>=', $now + 1999, 'set 30 s forward: once the clock is near, ids go on from there by themselves');
+
+# Lower than the server has written, but ahead of the clock: what was restored with it may reach up to it.
+later(60_000);
+crash($now);
+draw(2);
+set($now + 1500);
+later(1001);
+cmp_ok(draw(10), '>=', $now + 499, 'set between the clock and what the server has written: ids go on from there');
 
 # --- Used as the sequence that it is ---
 
@@ -174,11 +220,21 @@ $ledger->is_sound('logged again as the hint says');
 
 # --- Its file damaged ---
 
+# Where a sequence's page has its last value: behind the header of its only tuple.
+sub data_in
+{
+	my ($page) = @_;
+	my $tuple = unpack('L', substr($page, 24, 4)) & 0x7fff;
+	return $tuple + ord substr($page, $tuple + 22, 1);
+}
+
 for my $damage (
 	[ 'the page zeroed', sub { "\0" x 8192 }, 'XX001' ],
 	[ 'the tuple scribbled over', sub { my $page = shift; substr($page, 24, 4, "\xff" x 4); $page }, 'XX001' ],
 	[ 'the page of something else', sub { my $page = shift; substr($page, 8184, 8, "\0" x 8); $page }, 'XX001' ],
 	[ 'the header scribbled over', sub { my $page = shift; substr($page, 10, 14, "\xff" x 14); $page }, 'XX001' ],
+	[ 'the tuple zeroed', sub { my $page = shift; my $data = data_in($page); substr($page, $data, 17, "\0" x 17); $page }, 'XX001' ],
+	[ 'the value below 1', sub { my $page = shift; substr($page, data_in($page), 8, pack 'q', -5); $page }, 'XX001' ],
 	[ 'the file cut off', sub { '' }, 'XX001' ],
 	[ 'the file lost', sub { undef }, '58P01' ])
 {
@@ -213,7 +269,8 @@ $ledger->is_sound('damaged and created anew');
 
 $node->safe_psql('postgres', 'CREATE ROLE someone LOGIN; GRANT CREATE ON SCHEMA public TO someone; CREATE ROLE owner LOGIN; CREATE DATABASE owned OWNER owner');
 for my $sql ('SELECT last_value FROM snowid.high_water', "SELECT setval('snowid.high_water', 1)", "SELECT nextval('snowid.high_water')",
-	'ALTER SEQUENCE snowid.high_water RESTART', 'DROP SEQUENCE snowid.high_water', 'SELECT snowid.accept_clock()', 'SELECT snowid.init_high_water()')
+	'ALTER SEQUENCE snowid.high_water RESTART', 'DROP SEQUENCE snowid.high_water', 'SELECT snowid.accept_clock()', 'SELECT snowid.accept_high_water()',
+	'SELECT snowid.init_high_water()')
 {
 	like(error_of($node, 'postgres', "SET ROLE someone; $sql"), qr/ERROR: +42501: (permission denied|must be owner)/, "an ordinary user: $sql");
 }
@@ -221,6 +278,7 @@ like($node->safe_psql('postgres', 'SET ROLE someone; SELECT next_id(9)'), qr/^\d
 $node->safe_psql('owned', 'SET ROLE owner; CREATE EXTENSION pg_snowid; SELECT next_id(9)');
 like($node->safe_psql('owned', "SET ROLE owner; SELECT last_value > 1, setval('snowid.high_water', last_value) = last_value FROM snowid.high_water"),
 	qr/^t\|t$/, 'an owner who is no superuser reads and sets it, as pg_dump and pg_restore do');
+like(error_of($node, 'owned', 'SET ROLE owner; SELECT snowid.accept_high_water()'), qr/ERROR: +42501: permission denied/, 'but cannot accept one that is far ahead');
 like(error_of($node, 'owned', 'SET ROLE owner; DROP SEQUENCE snowid.high_water'), qr/ERROR: +(42501|2BP01): /, 'but cannot drop it');
 
 $node->stop;

@@ -13,10 +13,11 @@ use Snowid;
 use Time::HiRes qw(sleep);
 
 our @EXPORT = qw(start_again wait_until script start_load end_load status one_id refused
-  $BEHIND $JUMPED $PAST_MARK);
+  $BEHIND $SET_AHEAD $JUMPED $PAST_MARK);
 
-# The errors that a wrong clock gets.
-our $BEHIND = qr/ERROR: +55000: clock is too far behind the last ID\n/;
+# The errors that a wrong clock, or a mark, gets.
+our $BEHIND = qr/ERROR: +55000: clock is too far behind the (?:last ID|high-water mark)\n/;
+our $SET_AHEAD = qr/ERROR: +55000: the high-water mark of this database was set far ahead of the clock\n/;
 our $JUMPED = qr/ERROR: +55000: clock has jumped forward\n/;
 our $PAST_MARK = qr/ERROR: +55000: clock is implausibly far past the high-water mark\n/;
 

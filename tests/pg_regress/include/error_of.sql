@@ -8,6 +8,6 @@ EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
         detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
     detail := regexp_replace(detail, '([Tt]he clock says) \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\+00', '\1 NOW');
-    detail := regexp_replace(detail, '(would be of|It is of) \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\+00', '\1 THEN');
+    detail := regexp_replace(detail, '(would be of|It is of|has set it to|at its mark,) \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\+00', '\1 THEN');
 END
 $$;

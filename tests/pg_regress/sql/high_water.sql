@@ -53,11 +53,28 @@ SELECT setval('snowid.high_water', 1);
 SELECT next_id(1600) > :last AS increases FROM pg_sleep(2.1);
 SELECT next_id(1600) > :last AS increases FROM pg_sleep(2.1);
 SELECT high_water > g.last_at AS above FROM snowid.status, snowid.generators g WHERE shard_id = 1600;
--- Set forward, as pg_restore of a database that was ahead does: ids go on from there.
-SELECT (extract(epoch FROM clock_timestamp() + interval '10 s') * 1000)::bigint AS mark \gset
+-- Set forward by no more than a server leads the clock, as a restore does: ids go on from there.
+SELECT (extract(epoch FROM clock_timestamp() + interval '1.8 s') * 1000)::bigint AS mark \gset
 SELECT setval('snowid.high_water', :mark) = :mark AS set;
-SELECT id_shard(next_id(1600)) FROM pg_sleep(2.1);
+SELECT id_shard(next_id(1600)) FROM pg_sleep(1.1);
 SELECT extract(epoch FROM id_timestamp(next_id(1601))) * 1000 >= :mark AS from_there;
+-- Set further, as a restore of a database that was ahead does: refused, and what it may hold is never made
+-- again, until the clock is near or a superuser accepts it. Only then it moves shards.
+SELECT (extract(epoch FROM clock_timestamp() + interval '20 s') * 1000)::bigint AS mark \gset
+SELECT setval('snowid.high_water', :mark) = :mark AS set FROM pg_sleep(2.1);
+\set ECHO none
+\i :include
+\set ECHO all
+SELECT * FROM pg_temp.error_of('SELECT next_id(1600) FROM pg_sleep(2.1)') \gx
+SELECT * FROM pg_temp.error_of('SELECT next_ids(1605, 10)') \gx
+SELECT code, message FROM pg_temp.error_of('SELECT snowflake_id(16, 0)');
+SELECT code, message FROM pg_temp.error_of($$ SELECT snowid.advance(make_id(clock_timestamp() + interval '30 s', 1602)) $$);
+SELECT code, message FROM pg_temp.error_of('SELECT snowid.accept_clock()');
+SELECT last_value = :mark AS untouched FROM snowid.high_water;
+SELECT count(*) AS moved FROM snowid.generators WHERE shard_id = 1605 OR last_at > clock_timestamp() + interval '5 s';
+SELECT snowid.accept_high_water();
+SELECT extract(epoch FROM id_timestamp(next_id(1605))) * 1000 >= :mark AS from_there;
+SELECT snowid.accept_high_water() AS again;
 -- snowid.advance moves it first.
 SELECT make_id(clock_timestamp() + interval '30 s', 1602) AS given \gset
 SELECT snowid.advance(:given) > :given AS advanced;
@@ -71,6 +88,8 @@ SELECT last_value FROM snowid.high_water;
 SELECT setval('snowid.high_water', 1);
 \echo :SQLSTATE
 SELECT snowid.accept_clock();
+\echo :SQLSTATE
+SELECT snowid.accept_high_water();
 \echo :SQLSTATE
 SELECT snowid.init_high_water();
 \echo :SQLSTATE

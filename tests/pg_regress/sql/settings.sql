@@ -9,10 +9,10 @@ SET datestyle = 'ISO';
 SELECT id_shard(1024);
 
 SELECT name, vartype, boot_val, unit, context, min_val, max_val
-  FROM pg_settings WHERE name LIKE 'pg\_snowid.%' AND name NOT IN ('pg_snowid.etcd_endpoints', 'pg_snowid.etcd_prefix', 'pg_snowid.node_name') ORDER BY name;
+  FROM pg_settings WHERE name LIKE 'pg\_snowid.%' AND name NOT IN ('pg_snowid.etcd_endpoints', 'pg_snowid.etcd_prefix', 'pg_snowid.max_databases', 'pg_snowid.node_name') ORDER BY name;
 -- What a start fixes, where the library is loaded at the start.
 SELECT name, vartype, boot_val, context = CASE shared_memory WHEN 'preloaded' THEN 'postmaster' ELSE 'sighup' END AS fixed
-  FROM pg_settings, snowid.status WHERE name IN ('pg_snowid.etcd_endpoints', 'pg_snowid.etcd_prefix', 'pg_snowid.node_name') ORDER BY name;
+  FROM pg_settings, snowid.status WHERE name IN ('pg_snowid.etcd_endpoints', 'pg_snowid.etcd_prefix', 'pg_snowid.max_databases', 'pg_snowid.node_name') ORDER BY name;
 -- Each is described. No rows.
 SELECT name FROM pg_settings WHERE name LIKE 'pg\_snowid.%' AND (coalesce(short_desc, '') = '' OR coalesce(extra_desc, '') = '');
 
