@@ -36,7 +36,7 @@ SET pg_snowid.etcd_lease = '1h';
 \echo :SQLSTATE
 \set VERBOSITY sqlstate
 SET pg_snowid.etcd_endpoints = 'http://127.0.0.1:2379';
--- What tells of the server's inside isn't shown.
+-- What tells of the server's inside isn't shown; of texts only the database's shards are.
 SHOW pg_snowid.etcd_endpoints;
 SELECT name FROM pg_settings WHERE name LIKE 'pg\_snowid.%' AND vartype = 'string';
 \set VERBOSITY default
