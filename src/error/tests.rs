@@ -1,9 +1,10 @@
 //! The texts of all errors, without a server.
 
 use super::*;
+use crate::shared::place::OURS;
 
-/// One of each, but for those that name a relation, which is looked up in a server: tests/pg_regress shows
-/// their texts. A new error fails to compile here until it is added.
+/// One of each, but for those whose texts ask the server: a relation's name, a setting, how many databases it
+/// has room for. tests/pg_regress and tests/t show these. A new error fails to compile here until it is added.
 fn every_error() -> Vec<Error> {
     use Error::*;
     let all = vec![
@@ -19,15 +20,21 @@ fn every_error() -> Vec<Error> {
         Exhausted { last: 1 },
         ClockBehind { ms: 2, now: 1, tolerated: 0 },
         NegativeId { id: -1 },
-        AdvanceTooFar { ms: 2, now: 1, tolerated: 0 },
+        AdvanceTooFar { ms: 2, now: 1, tolerated: 0, shared: false },
+        AdvanceTooFar { ms: 2, now: 1, tolerated: 0, shared: true },
         ClockJumped { now: 2, expected: 1, tolerated: 0 },
         ClockPastMark { now: 2, mark: 1, tolerated: 0 },
-        MarkMissing,
-        MarkDamaged,
-        MarkUnlogged,
+        Mark(MarkError::Missing),
+        Mark(MarkError::Damaged),
+        Mark(MarkError::Impossible { mark: 0 }),
+        Mark(MarkError::Unlogged),
+        Mark(MarkError::SetFarAhead { mark: 2, now: 1 }),
+        Mark(MarkError::FarAhead { mark: 2, now: 1, tolerated: 0 }),
         Unconfirmed { what: "ticket" },
-        TooManyDatabases,
         NotPreloaded,
+        OtherLayout { made_by: &OURS },
+        OtherLibrary { first: &OURS },
+        SetBeforeLoad { name: "pg_snowid.shards" },
         Recovery { function: "next_id()" },
         NoWorkerId,
         LeaseRanOut { until: 1, ms: 2, now: 2 },
@@ -40,14 +47,14 @@ fn every_error() -> Vec<Error> {
             EpochInFuture { .. } | InstantInfinite | InstantBeforeEpoch { .. } => {}
             InstantPastLast { .. } | Undecodable { .. } | Exhausted { .. } => {}
             ClockBehind { .. } | NegativeId { .. } | AdvanceTooFar { .. } => {}
-            ClockJumped { .. }
-            | ClockPastMark { .. }
-            | MarkMissing
-            | MarkDamaged
-            | MarkUnlogged => {}
+            NotThisDatabases { .. } | ClockJumped { .. } | ClockPastMark { .. } => {}
+            Mark(MarkError::Missing | MarkError::Damaged | MarkError::Unlogged) => {}
+            Mark(MarkError::Impossible { .. } | MarkError::SetFarAhead { .. }) => {}
+            Mark(MarkError::FarAhead { .. }) | SetBeforeLoad { .. } => {}
             NotASequence { .. } | SequenceUnlogged { .. } | SequenceCycles { .. } => {}
             SequenceDamaged { .. } | SequenceAtEnd { .. } => {}
             Unconfirmed { .. } | TooManyDatabases | NotPreloaded | Recovery { .. } => {}
+            OtherLayout { .. } | OtherLibrary { .. } => {}
             NoWorkerId | LeaseRanOut { .. } | NotLeased | ReleaseUnconfirmed => {}
         }
     }
