@@ -1,7 +1,8 @@
 # Proves that a publication FOR ALL TABLES takes the extension's own table, snowid.custom_layouts, into no trouble: on
 # a subscriber that has the extension too, with rows of the same names and of others, nothing that the publisher
 # sends changes the table. The first copy, INSERT, UPDATE, DELETE and TRUNCATE are skipped, the subscription goes on
-# without an error, and the users' tables follow, through a crash of the subscriber too.
+# without an error, and the users' tables follow, through a crash of the subscriber too. So it is, from 16 on, with
+# a subscription of an ordinary role that has created the extension.
 #
 # It would fail if the table had no primary key, if the triggers were not enabled for replicas, or if a TRUNCATE
 # that was sent emptied the table.
@@ -68,6 +69,22 @@ SQL
 $publisher->safe_psql('postgres', 'INSERT INTO t VALUES (100)');
 $publisher->wait_for_catchup('s');
 is($subscriber->safe_psql('postgres', 'SELECT name FROM snowid.custom_layouts ORDER BY name'), "both\nof a trigger", 'those of its triggers too');
+
+# From 16 on an ordinary role can have the subscription, and applies what comes with its own rights.
+if (major($subscriber) >= 16)
+{
+	$subscriber->safe_psql('postgres', 'CREATE ROLE owner LOGIN; GRANT pg_create_subscription TO owner; CREATE DATABASE own OWNER owner');
+	$subscriber->safe_psql('own', "SET SESSION AUTHORIZATION owner; CREATE EXTENSION pg_snowid; CREATE TABLE t (n integer PRIMARY KEY); $insert " . layout('both', 2021));
+	my $own = $subscriber->safe_psql('own', $rows);
+	$subscriber->safe_psql('own', "CREATE SUBSCRIPTION own CONNECTION '" . $publisher->connstr
+		. " dbname=postgres' PUBLICATION p WITH (enabled = false, password_required = false, run_as_owner)");
+	$subscriber->safe_psql('own', 'ALTER SUBSCRIPTION own OWNER TO owner; ALTER SUBSCRIPTION own ENABLE');
+	$subscriber->wait_for_subscription_sync($publisher, 'own', 'own');
+	$publisher->safe_psql('postgres', "UPDATE snowid.custom_layouts SET note = 'changed'; TRUNCATE snowid.custom_layouts; INSERT INTO t VALUES (101)");
+	$publisher->wait_for_catchup('own');
+	is($subscriber->safe_psql('own', $rows), $own, "an ordinary role's subscription: the layouts are as before");
+	is($subscriber->safe_psql('own', 'SELECT max(n) FROM t'), '101', "an ordinary role's subscription: other tables follow");
+}
 
 $_->stop for $subscriber, $publisher;
 done_testing();
