@@ -19,6 +19,7 @@ my $major = major($node);
 $node->safe_psql('postgres', <<'SQL');
 CREATE ROLE ordinary LOGIN;
 ALTER DATABASE postgres SET pg_snowid.shards = '7-9';
+ALTER DATABASE postgres OWNER TO ordinary;
 CREATE TABLE filled AS SELECT n FROM generate_series(1, 1000) AS n;
 ANALYZE filled;
 -- Whoever calls it may be the first in its process who needs the library.
@@ -100,9 +101,15 @@ like(ordinary('', "BEGIN; SET pg_snowid.shards = ''; ROLLBACK; SELECT next_id(10
 like(ordinary('', "SELECT set_config('pg_snowid.shards', '', true); SELECT next_id(100)"), $not_ours, 'set for a transaction that has ended, too');
 # Kept for later sessions: only a superuser can.
 for my $sql ("ALTER ROLE ordinary SET pg_snowid.shards = ''", "SET pg_snowid.shards = ''; ALTER ROLE ordinary SET pg_snowid.shards = ''",
-	"ALTER ROLE ordinary IN DATABASE postgres SET pg_snowid.shards = ''")
+	"ALTER ROLE ordinary IN DATABASE postgres SET pg_snowid.shards = ''", "ALTER DATABASE postgres SET pg_snowid.shards = ''",
+	'ALTER DATABASE postgres RESET pg_snowid.shards')
 {
 	like(ordinary('', $sql), qr/ERROR: +42501: permission denied/, "$sql: refused, the library not loaded");
+}
+for my $sql ('ALTER DATABASE postgres RESET ALL', 'SELECT id_shard(0); ALTER DATABASE postgres RESET ALL')
+{
+	unlike(ordinary('', $sql), qr/ERROR/, "the database's owner: $sql");
+	like(ordinary('', 'SELECT next_id(100)'), $not_ours, "leaves the database's shards");
 }
 
 # --- Preloaded: PostgreSQL itself refuses ---

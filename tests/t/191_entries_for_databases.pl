@@ -13,7 +13,7 @@ use Test::More;
 use Snowid;
 
 my $node = server('main', extension => 0);
-sub allocated { return $node->safe_psql('postgres', "SELECT allocated_size FROM pg_shmem_allocations WHERE name = 'pg_snowid'") }
+sub allocated { return $node->safe_psql('postgres', "SELECT sum(allocated_size) FROM pg_shmem_allocations WHERE name LIKE 'pg\_snowid%'") }
 my $default = allocated();
 at_most($default, 1_000_000, 'bytes of shared memory by default');
 
