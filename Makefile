@@ -25,6 +25,9 @@ test-fleet: ## tests of servers that share an etcd
 test-orms: ## run the programs of docs/orms.md, with their ORMs
 	@scripts/test orms $(PG)
 
+test-random: ## 20,000 random queries with and without the planner's help, where make test has 400
+	@scripts/test random $(PG)
+
 test-setup: ## try make demo on machines that lack this or that, in roots of their own (needs root; an hour)
 	@scripts/setup-tests
 
@@ -52,4 +55,4 @@ package: ## make an archive for other servers like that of PG_CONFIG
 clean: ## remove all that was built here
 	@cargo clean
 
-.PHONY: help demo demo-stop check test test-fleet test-orms test-setup model bench lint typecheck install installcheck package clean
+.PHONY: help demo demo-stop check test test-fleet test-orms test-random test-setup model bench lint typecheck install installcheck package clean

@@ -120,6 +120,18 @@ use_major() {
   fi
 }
 
+# Said before anything is installed or built: an old Rust fails on what it doesn't know, and pgrx's build runs rustfmt.
+check_rust() {
+  local needed own
+  needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+  own=$(rustc --version 2>/dev/null | cut -d' ' -f2 || true)
+  printf '%s\n' "$needed" "${own:-0}" | sort -CV && command -v cargo >/dev/null ||
+    die "there is no Rust $needed or later here (rustc on the PATH: ${own:-none})" \
+      "install it as https://rustup.rs says, then try again"
+  rustfmt --version >/dev/null 2>&1 ||
+    die "there is no rustfmt here, which the build needs" "rustup component add rustfmt    (then try again)"
+}
+
 # build PROFILE: the library, for the server of use_pg_config; sets built.
 build() {
   built=$target/$1/libpg_snowid.so
