@@ -31,15 +31,18 @@ fn every_error() -> Vec<Error> {
         Mark(MarkError::SetFarAhead { mark: 2, now: 1 }),
         Mark(MarkError::FarAhead { mark: 2, now: 1, tolerated: 0 }),
         Unconfirmed { what: "ticket" },
+        NoRelation { oid: pgrx::pg_sys::InvalidOid },
         NotPreloaded,
         OtherLayout { made_by: &OURS },
         OtherLibrary { first: &OURS },
         SetBeforeLoad { name: "pg_snowid.shards" },
+        LoadedInParallel { name: "pg_snowid.shards" },
         Recovery { function: "next_id()" },
         NoWorkerId,
         LeaseRanOut { until: 1, ms: 2, now: 2 },
         NotLeased,
         ReleaseUnconfirmed,
+        UserInEndpoints,
     ];
     for error in &all {
         match error {
@@ -51,7 +54,8 @@ fn every_error() -> Vec<Error> {
             Mark(MarkError::Missing | MarkError::Damaged | MarkError::Unlogged) => {}
             Mark(MarkError::Impossible { .. } | MarkError::SetFarAhead { .. }) => {}
             Mark(MarkError::FarAhead { .. }) | SetBeforeLoad { .. } => {}
-            NotASequence { .. } | SequenceUnlogged { .. } | SequenceCycles { .. } => {}
+            NoRelation { .. } | NotASequence { .. } | SequenceUnlogged { .. } => {}
+            SequenceCycles { .. } | LoadedInParallel { .. } | UserInEndpoints => {}
             SequenceDamaged { .. } | SequenceAtEnd { .. } => {}
             Unconfirmed { .. } | TooManyDatabases | NotPreloaded | Recovery { .. } => {}
             OtherLayout { .. } | OtherLibrary { .. } => {}
