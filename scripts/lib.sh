@@ -9,7 +9,6 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 mapfile -t majors < <(sed -n 's/^pg\([0-9]*\) = .*/\1/p' Cargo.toml) # of PostgreSQL, the supported ones in order
 supported="${majors[0]} to ${majors[-1]}"
 export CARGO_TARGET_DIR=$target
-unset RUST_BACKTRACE # a server that inherits it shows backtraces in its errors' details
 
 say() { printf '==> %s\n' "$*"; }
 note() { printf '    %s\n' "$*"; }

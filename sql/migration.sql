@@ -187,6 +187,9 @@ DECLARE
     forget text;
     sequence text;
 BEGIN
+    IF NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = target) THEN
+        RAISE EXCEPTION USING ERRCODE = 'wrong_object_type', MESSAGE = format('%s is not a table', target);
+    END IF;
     EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', target);
     SELECT m.migrated_from, m.remark INTO memory FROM snowid.migrated_columns m
      WHERE m.table_name = target AND m.column_name = column_name;

@@ -171,6 +171,7 @@ BEGIN
             MESSAGE = 'ahead must be finite and not negative, and starting finite';
     END IF;
 
+    PERFORM snowid.partition_bounds(parent); -- the oid of what is gone can't even be locked
     -- One call at a time. Reading and writing go on.
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', parent);
     SELECT coalesce(array_agg(b.from_id ORDER BY b.from_id), '{}'), array_agg(b.to_id ORDER BY b.from_id)
@@ -255,6 +256,7 @@ BEGIN
             MESSAGE = 'a retention must be finite and not negative', DETAIL = format('It is %s.', retention);
     END IF;
 
+    PERFORM snowid.partition_bounds(parent); -- as in create_partitions
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', parent);
     SELECT max(b.to_id) INTO last FROM snowid.partition_bounds(parent) b;
     -- So the last partition is never dropped; nor is any by a layout in which all ids seem old.

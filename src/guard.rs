@@ -6,10 +6,9 @@
 //! behind, and where the server inherited RUST_BACKTRACE clients would be shown a backtrace.
 #![allow(unsafe_code)]
 
-use pgrx::PgLogLevel;
-use pgrx::PgTryBuilder;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReport, ErrorReportWithLevel};
 use pgrx::pg_sys::{self, AsPgCStr, ErrorData};
+use pgrx::{PgLogLevel, PgTryBuilder};
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 

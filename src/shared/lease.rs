@@ -119,8 +119,9 @@ impl Notice {
 }
 
 impl Lease {
-    pub(super) const PLACES: [usize; 8] = [
+    pub(super) const PLACES: [usize; 9] = [
         offset_of!(Self, word),
+        offset_of!(Self, sealed),
         offset_of!(Self, source),
         offset_of!(Self, release),
         offset_of!(Self, wanted),

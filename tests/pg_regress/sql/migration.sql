@@ -308,6 +308,12 @@ SELECT snowid.revert_column('owned', 'id');
 \echo :SQLSTATE
 RESET ROLE;
 
+-- The oid of what is gone.
+SELECT snowid.migrate_column(99999999::regclass, 'id', 1710);
+\echo :SQLSTATE
+SELECT snowid.revert_column(99999999::regclass, 'id');
+\echo :SQLSTATE
+
 SET client_min_messages = warning;
 DROP SCHEMA migration, migration_2 CASCADE;
 REVOKE ALL ON FUNCTION snowid.advance(bigint, timestamptz) FROM regress_snowid_owner;

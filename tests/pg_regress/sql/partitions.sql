@@ -284,7 +284,8 @@ CREATE TABLE partitions.expression (id bigint) PARTITION BY RANGE (id_timestamp(
 SELECT e.* FROM (VALUES ('plain'), ('listed'), ('two'), ('small'), ('expression')) AS v (name),
     pg_temp.error_of(format('SELECT * FROM snowid.create_partitions(%L, ''1 day'')', name)) AS e;
 SELECT e.code, e.message FROM (VALUES ('create_partitions(''plain'', ''1 day'')'), ('drop_partitions(''plain'', ''1 day'')'), ('partitions(''plain'')'),
-        ('create_partitions(NULL, ''1 day'')'), ('drop_partitions(NULL, ''1 day'')'), ('create_partitions(''nowhere'', ''1 day'')')) AS v (call),
+        ('create_partitions(NULL, ''1 day'')'), ('drop_partitions(NULL, ''1 day'')'), ('create_partitions(''nowhere'', ''1 day'')'),
+        ('create_partitions(99999999, ''1 day'')'), ('drop_partitions(99999999, ''1 day'')'), ('partitions(99999999)')) AS v (call),
     pg_temp.error_of('SELECT * FROM snowid.' || call) AS e;
 SELECT * FROM snowid.partitions(NULL);
 
