@@ -69,12 +69,10 @@ pub enum Error {
     NegativeId {
         id: i64,
     },
-    /// `shared`: other databases draw from it too, and the caller is no superuser.
     AdvanceTooFar {
         ms: UnixMs,
         now: UnixMs,
         tolerated: i64,
-        shared: bool,
     },
     /// `pg_snowid.shards` doesn't list it.
     NotThisDatabases {
@@ -156,12 +154,8 @@ const SYNC_CLOCK: &str = "Check that the system clock is right and synchronized.
 const RECREATE: &str = "Create the extension again: DROP EXTENSION pg_snowid, \
     CREATE EXTENSION pg_snowid, then call snowid.advance with the greatest ID of each shard.";
 
-const ADVANCE_FAR: &str = "Check the ID and its epoch. \
-    \"pg_snowid.max_clock_regression\" sets how far IDs may be ahead of the clock.";
-
-const ADVANCE_SHARED: &str = "Check the ID and its epoch. Further ahead, to \
-    \"pg_snowid.max_clock_regression\", only superusers advance what all databases of the server \
-    share; with \"pg_snowid.shards\" set for a database its shards are its own.";
+const ADVANCE_FAR: &str = "Check the ID and its epoch. Superusers advance as far as IDs may be ahead of \
+    the clock, which \"pg_snowid.max_clock_regression\" sets, others by 2 s at most.";
 
 const ACCEPT_CLOCK: &str = "Set the clock right. If it is right, an administrator says so with \
     SELECT snowid.accept_clock().";
@@ -256,7 +250,7 @@ impl Error {
                 "Negative IDs are never generated.",
                 "",
             ),
-            Self::AdvanceTooFar { ms, now, tolerated, shared } => report(
+            Self::AdvanceTooFar { ms, now, tolerated } => report(
                 ERRCODE_INVALID_PARAMETER_VALUE,
                 "ID is too far in the future to advance to",
                 format!(
@@ -264,7 +258,7 @@ impl Error {
                     Utc(ms),
                     Utc(now)
                 ),
-                if shared { ADVANCE_SHARED } else { ADVANCE_FAR },
+                ADVANCE_FAR,
             ),
             Self::NotThisDatabases { shard } => report(
                 ERRCODE_INSUFFICIENT_PRIVILEGE,

@@ -48,7 +48,7 @@ fn advance_past(id: i64, generator: Generator) -> Result<i64, Error> {
     }
     let ms = epoch.plus(layout.elapsed(id as u64));
     let now = clock::unix_ms();
-    check_ahead(ms, now, layout == INSTAGRAM && shards::are_listed())?;
+    check_ahead(ms, now)?;
     // Durable first: a crash must not forget what was promised. Nothing to do in a normal import.
     if ms >= database.ceiling.load(Ordering::Acquire) {
         guarded(|| high_water::attend(database, ms))?;
@@ -67,21 +67,14 @@ fn advance_past(id: i64, generator: Generator) -> Result<i64, Error> {
     }
 }
 
-/// Refuses to advance further ahead of the clock than the caller may: as far as ids may be, or, where
-/// other databases draw from it too and would be held up, as far as a mark leads.
-fn check_ahead(ms: UnixMs, now: UnixMs, own: bool) -> Result<(), Error> {
-    let most = settings::max_clock_regression();
-    let refuse = |tolerated| {
-        let shared = tolerated < most;
-        Err(Error::AdvanceTooFar { ms, now, tolerated, shared })
-    };
-    if ms - now > most {
-        refuse(most)
-    } else if ms - now > LEAD && !own && !privileges::is_superuser() {
-        refuse(LEAD)
-    } else {
-        Ok(())
-    }
+/// Refuses to advance further ahead of the clock than the caller may: a superuser as far as ids may be,
+/// others as far as a mark leads. The mark that remembers it is the database's: after a crash it holds for
+/// all that is drawn there, and some of that other databases may draw too.
+fn check_ahead(ms: UnixMs, now: UnixMs) -> Result<(), Error> {
+    let (ahead, most) = (ms - now, settings::max_clock_regression());
+    let least = LEAD.min(most);
+    let tolerated = if ahead > least && privileges::is_superuser() { most } else { least };
+    if ahead > tolerated { Err(Error::AdvanceTooFar { ms, now, tolerated }) } else { Ok(()) }
 }
 
 /// snowid.init_high_water(), called by the extension's script. Where nothing can be generated, as on
