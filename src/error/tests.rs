@@ -35,6 +35,7 @@ fn every_error() -> Vec<Error> {
         OtherLayout { made_by: &OURS },
         OtherLibrary { first: &OURS },
         SetBeforeLoad { name: "pg_snowid.shards" },
+        LoadedInParallel { name: "pg_snowid.shards" },
         Recovery { function: "next_id()" },
         NoWorkerId,
         LeaseRanOut { until: 1, ms: 2, now: 2 },
@@ -50,7 +51,8 @@ fn every_error() -> Vec<Error> {
             NotThisDatabases { .. } | ClockJumped { .. } | ClockPastMark { .. } => {}
             Mark(MarkError::Missing | MarkError::Damaged | MarkError::Unlogged) => {}
             Mark(MarkError::Impossible { .. } | MarkError::SetFarAhead { .. }) => {}
-            Mark(MarkError::FarAhead { .. }) | SetBeforeLoad { .. } => {}
+            Mark(MarkError::FarAhead { .. }) => {}
+            SetBeforeLoad { .. } | LoadedInParallel { .. } => {}
             NotASequence { .. } | SequenceUnlogged { .. } | SequenceCycles { .. } => {}
             SequenceDamaged { .. } | SequenceAtEnd { .. } => {}
             Unconfirmed { .. } | TooManyDatabases | NotPreloaded | Recovery { .. } => {}
