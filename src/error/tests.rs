@@ -52,7 +52,8 @@ fn every_error() -> Vec<Error> {
             NotThisDatabases { .. } | ClockJumped { .. } | ClockPastMark { .. } => {}
             Mark(MarkError::Missing | MarkError::Damaged | MarkError::Unlogged) => {}
             Mark(MarkError::Impossible { .. } | MarkError::SetFarAhead { .. }) => {}
-            Mark(MarkError::FarAhead { .. }) | SetBeforeLoad { .. } => {}
+            Mark(MarkError::FarAhead { .. }) => {}
+            SetBeforeLoad { .. } | LoadedInParallel { .. } => {}
             NotASequence { .. } | SequenceUnlogged { .. } | SequenceCycles { .. } => {}
             SequenceDamaged { .. } | SequenceAtEnd { .. } => {}
             Unconfirmed { .. } | TooManyDatabases | NotPreloaded | Recovery { .. } => {}
