@@ -51,8 +51,8 @@ sub waits_for_clock
 # Waits until the mark has been raised by those who insert.
 sub raised
 {
-	my $before = mark($source);
-	return wait_until('a raise', sub { mark($source) > $before });
+	my $before = the_mark($source);
+	return wait_until('a raise', sub { the_mark($source) > $before });
 }
 
 # The backup is taken while sessions insert.
