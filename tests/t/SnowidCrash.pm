@@ -88,7 +88,11 @@ sub end_load
 }
 
 # The high-water mark: no id of a later millisecond is given before it is raised.
-sub the_mark { return $_[0]->safe_psql('postgres', 'SELECT last_value FROM snowid.high_water') }
+sub the_mark
+{
+	my ($node, $database) = @_;
+	return $node->safe_psql($database // 'postgres', 'SELECT last_value FROM snowid.high_water');
+}
 
 # Waits until a server's clock is past a mark, its own if none is given: a draw then needs a raise.
 sub past_mark
