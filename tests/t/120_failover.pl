@@ -43,8 +43,8 @@ for my $name ('ten_seconds', 'an_hour')
 my $script = script(join "\n", map { my $s = $_ % 5; "INSERT INTO t SELECT next_id($s), g FROM generate_series(1, 20) AS g RETURNING id;" } 1 .. 20_000);
 my @load = start_load($primary, ($script) x 4);
 wait_until('rows on the standbys', sub { $standbys{an_hour}->safe_psql('postgres', 'SELECT count(*) > 5000 FROM t') eq 't' });
-my $early = mark($standbys{an_hour});
-wait_until('a raise under load on a standby', sub { mark($standbys{an_hour}) > $early });
+my $early = the_mark($standbys{an_hour});
+wait_until('a raise under load on a standby', sub { the_mark($standbys{an_hour}) > $early });
 $primary->kill9;
 end_load(@load);
 my %given = map { $_ => 1 } map { split /\n/, PostgreSQL::Test::Utils::slurp_file($_->{out}) } @load;

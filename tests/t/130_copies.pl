@@ -13,7 +13,6 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Snowid;
 use SnowidCrash;
-use Time::HiRes qw(sleep);
 
 my $clock = Snowid::Clock->new;
 my $source = server('source', clock => $clock, init => [ allows_streaming => 1, has_archiving => 1 ]);
@@ -51,8 +50,8 @@ sub waits_for_clock
 # Waits until the mark has been raised by those who insert.
 sub raised
 {
-	my $before = mark($source);
-	return wait_until('a raise', sub { mark($source) > $before });
+	my $before = the_mark($source);
+	return wait_until('a raise', sub { the_mark($source) > $before });
 }
 
 # The backup is taken while sessions insert.
@@ -139,16 +138,17 @@ for my $ahead (-30_000, -3_600_000)
 }
 
 # Where ids are being made, by a clock that is behind: the restored mark counts when the server next
-# looks at it, a second or so later.
+# looks at it, at the latest when the clock is past the mark of before.
 $to_clock->runs(-30_000);
 start_again($to, $to_clock);
 $to->safe_psql('postgres', 'CREATE DATABASE used');
 my $session = background($to, 'used');
 $session->query_safe('CREATE EXTENSION pg_snowid');
 $session->query_safe('SELECT next_id(5)');
+my $of_before = the_mark($to, 'used');
 $to->command_ok($restore{plain}->($to->connstr('used')), 'a dump is restored where the extension is in use');
 $session->quit;
-sleep 2;
+past_mark($to, $of_before);
 like(refused($to, 5, 'used'), $SET_AHEAD, 'a dump restored where the extension is in use: refused');
 $to->safe_psql('used', 'SELECT snowid.accept_high_water()');
 goes_on('a dump restored where the extension is in use', $to, 'used');

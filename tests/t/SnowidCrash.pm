@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Snowid;
 use Time::HiRes qw(sleep);
 
-our @EXPORT = qw(start_again wait_until script start_load end_load mark past_mark status one_id refused
+our @EXPORT = qw(start_again wait_until script start_load end_load the_mark past_mark status one_id refused
   $BEHIND $SET_AHEAD $JUMPED $PAST_MARK);
 
 # The errors that a wrong clock, or a mark, gets.
@@ -88,13 +88,17 @@ sub end_load
 }
 
 # The high-water mark: no id of a later millisecond is given before it is raised.
-sub mark { return $_[0]->safe_psql('postgres', 'SELECT last_value FROM snowid.high_water') }
+sub the_mark
+{
+	my ($node, $database) = @_;
+	return $node->safe_psql($database // 'postgres', 'SELECT last_value FROM snowid.high_water');
+}
 
 # Waits until a server's clock is past a mark, its own if none is given: a draw then needs a raise.
 sub past_mark
 {
 	my ($node, $mark) = @_;
-	$mark //= mark($node);
+	$mark //= the_mark($node);
 	wait_until('a clock past the mark', sub {
 		return $node->safe_psql('postgres', "SELECT extract(epoch FROM clock_timestamp()) * 1000 > $mark") eq 't' });
 	return;
