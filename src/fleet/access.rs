@@ -49,7 +49,7 @@ impl Login {
     }
 }
 
-/// The endpoints, without what etcd's paths are appended to twice.
+/// The endpoints, without slashes at their ends.
 pub fn endpoints(settings: &Etcd) -> Vec<String> {
     let endpoints = settings.endpoints.split(',').map(|url| url.trim().trim_end_matches('/'));
     endpoints.filter(|url| !url.is_empty()).map(Into::into).collect()
