@@ -74,9 +74,7 @@ my %by_name = (
 	'digits pg_catalog.text' => q('5'),
 	'shortcode pg_catalog.text' => q('F'),
 	'base32 pg_catalog.text' => q('0000000000005'),
-	'generated pg_catalog.text' => 'NULL',
-	'expression pg_catalog.text' => q('1'),
-	'statement pg_catalog.text' => q('CREATE TABLE SCHEMA.made_by_statement ()'));
+	'generated pg_catalog.text' => 'NULL');
 my %by_type = (
 	'pg_catalog.int4' => '5',
 	'pg_catalog.int8' => '3706503089356805120',
@@ -85,7 +83,6 @@ my %by_type = (
 	'pg_catalog.text' => q('text'),
 	'pg_catalog.name' => q('id'),
 	'pg_catalog.regclass' => q('SCHEMA.tickets'),
-	'pg_catalog.regrole' => 'CURRENT_ROLE',
 	'pg_catalog.timestamptz' => q('2025-06-01 00:00:00+00'),
 	'pg_catalog."timestamp"' => q('2025-06-01 00:00:00'),
 	'pg_catalog.date' => q('2025-06-01'),
@@ -147,7 +144,6 @@ my %edges = (
 	'pg_catalog.text' => [ q(''), $long, q('"'), q('a.b.c.d'), q('pg_catalog'), "pg_catalog.chr(233)", q('%s $1 {}') ],
 	'pg_catalog.name' => [ q(''), q('created_at'), q(repeat('x', 63)), q('ctid') ],
 	'pg_catalog.regclass' => [ 0, q('4294967294'), q('pg_catalog.pg_class'), q('pg_catalog.pg_stats'), q('pg_catalog.pg_class_oid_index'), q('snowid.high_water'), q('SCHEMA.rows') ],
-	'pg_catalog.regrole' => [ 0, q('4294967294') ],
 	'pg_catalog.timestamptz' => [ @instants, q('294276-12-31 23:59:59.999999+00'), q('2025-01-01 00:00:00.0005+00') ],
 	'pg_catalog."timestamp"' => [ @instants, q('294276-12-31 23:59:59.999999') ],
 	'pg_catalog.date' => [ @instants, q('5874897-12-31') ],
@@ -161,6 +157,7 @@ sub row_edges
 	my ($type) = @_;
 	return map { [ $type, $_ ] } '{}', '{"time_bits": 2147483647}', '{"time_bits": -1}', '{"epoch": "infinity"}', '{"epoch": "4714-11-24 BC"}',
 	  '{"time_unit": "178000000 years"}', '{"time_unit": "-1 ms"}', '{"time_unit": "0"}', '{"name": null}', '{"name": ""}',
+	  '{"name": null, "epoch": null, "time_unit": null, "time_bits": null, "field_names": null, "field_bits": null}',
 	  map { my $array = $_; map { qq({"$_": "$array"}) } 'field_names', 'field_bits' } '{}', '{{1,2},{3,4}}', '{{{1}}}', '{NULL,NULL}', '[5:6]={1,2}', '{2147483647,-2147483648}';
 }
 

@@ -105,7 +105,7 @@ my $impossible = qr/^(internal|cstring|trigger|event_trigger|.*_handler|any.*ran
 sub argument_lists
 {
 	my ($candidate, $casts, @types) = @_;
-	my ($kind, $variadic, $own) = @$candidate[ 1, 4, 5 ];
+	my ($variadic, $own) = @$candidate[ 4, 5 ];
 	my @own = @$own;
 	my @lists;
 	if ($variadic ne '')
