@@ -118,7 +118,7 @@ for my $ahead (-30_000, -3_600_000)
 	{
 		my $name = sprintf '%s dump, %d s behind', $how, -$ahead / 1000;
 		my $database = 'd' . ++$n;
-		$to_clock->runs($ahead);
+		$to_clock->runs($mark + $ahead - unix_ms());    # behind the dump's mark, however long it has been made
 		start_again($to, $to_clock) if !$to->{_pid};
 		$to->safe_psql('postgres', "CREATE DATABASE $database");
 		$to->command_ok($restore{$how}->($to->connstr($database)), "$name: restored");
@@ -139,7 +139,7 @@ for my $ahead (-30_000, -3_600_000)
 
 # Where ids are being made, by a clock that is behind: the restored mark counts when the server next
 # looks at it, at the latest when the clock is past the mark of before.
-$to_clock->runs(-30_000);
+$to_clock->runs($mark - 50_000 - unix_ms());
 start_again($to, $to_clock);
 $to->safe_psql('postgres', 'CREATE DATABASE used');
 my $session = background($to, 'used');

@@ -17,6 +17,7 @@ my $node = server('main', init => [ allows_streaming => 1 ], conf => <<'CONF');
 checkpoint_timeout = 1h
 wal_compression = off
 CONF
+needs($node, 'pg_walinspect');
 $node->safe_psql('postgres', 'CREATE EXTENSION pg_walinspect');
 sub counts { return split /\|/, $node->safe_psql('postgres', 'SELECT high_water_raises, high_water_flush_waits, pg_current_wal_insert_lsn() FROM snowid.status') }
 

@@ -22,7 +22,6 @@ use SnowidCrash;
 my $root = dirname(__FILE__) . '/../..';
 my $document = slurp_file("$root/docs/many_servers.md");
 my @blocks = $document =~ /^```sh\n(.*?)^```$/msg;
-is(scalar @blocks, 4, 'the document has the commands: to set up, copy, switch and drop');
 my %commands;
 @commands{ 'set_up', 'copy', 'switch', 'drop' } = @blocks;
 
@@ -30,6 +29,8 @@ my $clock = Snowid::Clock->new;
 $clock->runs(-10_000);
 my $server_a = server('a', extension => 0, init => [ allows_streaming => 'logical' ]);
 my $server_b = server('b', extension => 0, init => [ allows_streaming => 'logical' ], clock => $clock);
+needs($server_a, 'postgres_fdw');
+is(scalar @blocks, 4, 'the document has the commands: to set up, copy, switch and drop');
 $server_a->safe_psql('postgres', 'CREATE DATABASE router');
 my %connections = (a => $server_a->connstr('postgres'), b => $server_b->connstr('postgres'), router => $server_a->connstr('router'));
 s/'//g for values %connections;

@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More ();
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC CLOCK_REALTIME);
 
-our @EXPORT = qw(server major error_of background start_together finish_all at_once fields survey
+our @EXPORT = qw(server needs major error_of background start_together finish_all at_once fields survey
   at_most unix_ms monotonic_ms log_count);
 
 # server(NAME, preload => 0, conf => TEXT, init => [ARGUMENTS], clock => CLOCK, extension => 0):
@@ -30,6 +30,15 @@ sub server
 	$options{clock} ? $options{clock}->over($start) : $start->();
 	$node->safe_psql('postgres', 'CREATE EXTENSION pg_snowid') if $options{extension} // 1;
 	return $node;
+}
+
+# Leaves a test out, which says so, where the server comes without an extension of PostgreSQL's contrib.
+sub needs
+{
+	my ($node, $extension) = @_;
+	my $there = $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = '$extension'");
+	Test::More::plan(skip_all => "$extension is not installed here") unless $there;
+	return;
 }
 
 # The server's major version.

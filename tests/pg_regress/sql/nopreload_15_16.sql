@@ -54,16 +54,18 @@ SELECT snowid.create_ticket_sequence('nopreload_tickets', 2, 2);
 SELECT next_ticket('nopreload_tickets'), (SELECT array_agg(ticket) FROM next_tickets('nopreload_tickets', 3) AS ticket);
 DROP SEQUENCE nopreload_tickets;
 
--- A setting made before the library is loaded is refused when it is.
+-- Where a session has set one of ours before the library is loaded, it isn't loaded.
 \c
 SET pg_snowid.worker_id = 7;
 SELECT id_shard(1024);
-SELECT current_setting('pg_snowid.worker_id') <> '7' AS refused;
+RESET pg_snowid.worker_id;
+SELECT id_shard(1024);
 \c
 CREATE ROLE regress_snowid_nopreload;
 SET ROLE regress_snowid_nopreload;
 SET pg_snowid.max_clock_regression = '1d';
 SELECT id_shard(1024);
-SELECT current_setting('pg_snowid.max_clock_regression') <> '1d' AS refused;
+RESET pg_snowid.max_clock_regression;
+SELECT id_shard(1024);
 RESET ROLE;
 DROP ROLE regress_snowid_nopreload;
