@@ -57,7 +57,7 @@ fn every_error() -> Vec<Error> {
             NotASequence { .. } | SequenceUnlogged { .. } | SequenceCycles { .. } => {}
             SequenceDamaged { .. } | SequenceAtEnd { .. } => {}
             Unconfirmed { .. } | TooManyDatabases | NotPreloaded | Recovery { .. } => {}
-            OtherLayout { .. } | OtherLibrary { .. } | LoadedInParallel { .. } => {}
+            OtherLayout { .. } | OtherLibrary { .. } => {}
             NoRelation { .. } | UserInEndpoints => {}
             NoWorkerId | LeaseRanOut { .. } | NotLeased | ReleaseUnconfirmed => {}
         }
