@@ -38,13 +38,13 @@ $owner$;
 GRANT EXECUTE ON FUNCTION snowid.read_generators(), snowid.read_status(),
     snowid.partitions(regclass, text, timestamptz) TO pg_monitor;
 GRANT SELECT ON snowid.generators, snowid.status TO pg_monitor;
--- bind_schema runs them as its caller; they tell nothing that the caller doesn't know.
-GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz), snowid.home() TO PUBLIC;
--- These are public functions too.
+-- Public functions a second time: see twins.sql.
 GRANT EXECUTE ON FUNCTION
     snowid.make_id(timestamptz, integer, integer, timestamptz), snowid.id_floor(timestamptz, timestamptz),
     snowid.id_timestamp(bigint), snowid.id_timestamp(bigint, timestamptz), snowid.id_shard(bigint),
     snowid.decode_as(snowid.layouts, bigint), snowid.floor_as(snowid.layouts, timestamptz) TO PUBLIC;
+-- bind_schema runs them as its caller; they tell nothing that the caller doesn't know.
+GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz), snowid.home() TO PUBLIC;
 -- So do the functions for partitions these, with their caller's rights: what anyone can do in SQL.
 GRANT EXECUTE ON FUNCTION
     snowid.partition_bounds(regclass), snowid.bound_time(numeric, text, timestamptz),

@@ -7,8 +7,8 @@
 -- A sequence can have no trigger: what FOR ALL SEQUENCES of PostgreSQL 19 writes into snowid.high_water is a value
 -- like any that is set from outside, and the generator's to judge.
 
--- Not by session_replication_role, under which dumps are restored too. As the extension's owner, which may read the
--- origin: nobody is granted this function for triggers of his own.
+-- Not by session_replication_role, under which dumps are restored too. As the superuser who owns the function and may
+-- ask for the origin: nobody is granted it for triggers of his own.
 CREATE FUNCTION snowid.keep_local_rows() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $keep$

@@ -36,7 +36,7 @@ SQL
 	{
 		my ($name, $signature, $kind, $parallel, $arguments) = split /\|/, $row, 5;
 		my @arguments = map { [ split /=/, $_, 2 ] } split /,/, $arguments;
-		push @functions, 
+		push @functions,
 		  { name => $name, signature => $signature, kind => $kind, parallel => $parallel, arguments => \@arguments };
 	}
 	return @functions;

@@ -34,7 +34,6 @@ SELECT snowid.advance_snowflake(0, '2025-01-01 00:00:00+00');
 \echo :SQLSTATE
 SELECT snowid.bind_schema('privileges_app', '2025-01-01 00:00:00+00');
 \echo :SQLSTATE
-\echo :SQLSTATE
 CREATE TABLE snowid.mine ();
 \echo :SQLSTATE
 RESET ROLE;
