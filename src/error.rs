@@ -263,7 +263,7 @@ impl Error {
             Self::NotThisDatabases { shard } => report(
                 ERRCODE_INSUFFICIENT_PRIVILEGE,
                 format!("shard {shard} is not for this database"),
-                format!("It may draw from the shards {} only.", shards::list()),
+                shards::allowed(),
                 "A superuser sets which with ALTER DATABASE ... SET pg_snowid.shards; sessions \
                  that begin later go by it.",
             ),

@@ -9,6 +9,7 @@
 
 use crate::instant::UnixMs;
 use crate::step::{Claim, Refusal, Rules, Word, step};
+use std::mem::offset_of;
 
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +26,14 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Where its parts lie, for those who share one.
+    pub const PLACES: [usize; 4] = [
+        offset_of!(Self, word),
+        offset_of!(Self, waits),
+        offset_of!(Self, clock_regressions),
+        size_of::<Self>(),
+    ];
+
     /// Claims up to `want` (at least 1) ids in one atomic step; see [`step`] for the arguments. The
     /// rules are asked for after the clock, so that nothing of them has to outlive the call of it.
     #[inline(always)]

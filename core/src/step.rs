@@ -26,6 +26,10 @@ impl Word {
     const SEAL: u64 = 1 << 14;
     const SEQUENCE_MASK: u64 = Self::SEAL - 1;
 
+    /// Where its parts lie: processes that share a word must agree on it.
+    pub const PLACES: [usize; 3] =
+        [Self::MS_SHIFT as usize, Self::AHEAD as usize, Self::SEAL as usize];
+
     /// `ms` is not negative and below 2^48 (the year 10889); `sequence` is below 2^14.
     #[inline(always)]
     pub const fn new(ms: UnixMs, sequence: u32, ahead: bool) -> Self {

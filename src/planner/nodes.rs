@@ -191,18 +191,6 @@ fn combine(boolop: pg_sys::BoolExprType::Type, operands: &[Node]) -> Node {
     made(unsafe { pg_sys::makeBoolExpr(boolop, list(operands), -1) })
 }
 
-pub fn is_not_null(subject: Node) -> Node {
-    // SAFETY: zeroed memory of the node's size, completed here.
-    made(unsafe {
-        let test = pg_sys::palloc0(size_of::<pg_sys::NullTest>()).cast::<pg_sys::NullTest>();
-        (*test).xpr.type_ = NodeTag::T_NullTest;
-        (*test).arg = subject.copy().as_ptr();
-        (*test).nulltesttype = pg_sys::NullTestType::IS_NOT_NULL;
-        (*test).location = -1;
-        test
-    })
-}
-
 fn made<T>(node: *mut T) -> Node {
     Node(NonNull::new(node.cast()).expect("PostgreSQL makes a node or raises an error"))
 }

@@ -1,8 +1,15 @@
 //! `pg_snowid.shards`: the shards that this database on this server may draw from. A superuser sets it,
 //! for the server or with ALTER DATABASE; an ordinary user cannot change it.
+//!
+//! A text that lists no shards is refused where someone sets it. Where it was stored before the library
+//! could see it PostgreSQL would drop it with a warning, and all shards would be allowed: there it is
+//! taken, and means none.
 #![allow(unsafe_code)]
 
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
+use pgrx::{
+    GucContext, GucFlags, GucRegistry, GucSetting, PgLogLevel, PgSqlErrorCode, ereport, pg_guard,
+    pg_sys,
+};
 use snowid_core::shards::{Shards, WORDS, place};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,7 +20,11 @@ static SETTING: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new
 static LISTED: AtomicBool = AtomicBool::new(false);
 static ALLOWED: [AtomicU64; WORDS] = [const { AtomicU64::new(0) }; WORDS];
 
+/// Whether the setting is being defined: then its value was stored earlier.
+static DEFINING: AtomicBool = AtomicBool::new(false);
+
 pub fn define() {
+    DEFINING.store(true, Ordering::Relaxed);
     // SAFETY: the hooks don't panic: one is guarded, the other's text was checked.
     unsafe {
         GucRegistry::define_string_guc_with_hooks(
@@ -28,6 +39,7 @@ pub fn define() {
             None,
         );
     }
+    DEFINING.store(false, Ordering::Relaxed);
 }
 
 /// Whether ids may be drawn from a shard.
@@ -43,9 +55,19 @@ pub fn are_listed() -> bool {
     LISTED.load(Ordering::Relaxed)
 }
 
-/// The setting's text.
-pub fn list() -> String {
-    SETTING.get().unwrap_or_default().to_string_lossy().into_owned()
+/// What the setting allows, as a sentence.
+pub fn allowed() -> String {
+    let list = SETTING.get().unwrap_or_default();
+    let text = list.to_string_lossy();
+    // SAFETY: a C string.
+    match unsafe { parse(list.as_ptr()) } {
+        Some(Err(item)) => {
+            format!(
+                "It may draw from none: \"{item}\" in \"{text}\" is not a shard or a range of shards."
+            )
+        }
+        _ => format!("It may draw from the shards {text} only."),
+    }
 }
 
 /// None where the list is empty, which means all.
@@ -67,24 +89,51 @@ unsafe fn parse(list: *const c_char) -> Option<Result<Shards, String>> {
 unsafe extern "C-unwind" fn check(
     value: *mut *mut c_char,
     _extra: *mut *mut c_void,
-    _source: pg_sys::GucSource::Type,
+    source: pg_sys::GucSource::Type,
 ) -> bool {
     // SAFETY: PostgreSQL passes the new value, and takes the detail as a palloc'd string.
     unsafe {
         let Some(Err(item)) = parse(*value) else { return true };
         let detail = format!("\"{item}\" is not a shard or a range of shards from 0 to 8191.");
+        // A parallel worker takes over what its leader has.
+        if pg_sys::InitializingParallelWorker {
+            return true;
+        }
+        if is_stored(source) {
+            warn(CStr::from_ptr(*value), &detail);
+            return true;
+        }
         let detail = CString::new(detail).unwrap_or_default();
         pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr());
         false
     }
 }
 
+/// Whether a value was stored earlier, perhaps by someone without the library.
+fn is_stored(source: pg_sys::GucSource::Type) -> bool {
+    use pg_sys::GucSource::{PGC_S_DATABASE_USER, PGC_S_GLOBAL};
+    (PGC_S_GLOBAL..=PGC_S_DATABASE_USER).contains(&source) || DEFINING.load(Ordering::Relaxed)
+}
+
+fn warn(value: &CStr, detail: &str) {
+    ereport!(
+        PgLogLevel::WARNING,
+        PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+        format!(
+            "invalid value for parameter \"pg_snowid.shards\": \"{}\"",
+            value.to_string_lossy()
+        ),
+        format!("{detail} No IDs are drawn from any.")
+    );
+}
+
 unsafe extern "C-unwind" fn assign(value: *const c_char, _extra: *mut c_void) {
-    // SAFETY: PostgreSQL passes a value that was checked.
-    let listed = unsafe { parse(value) }.and_then(Result::ok);
+    // SAFETY: PostgreSQL passes a C string.
+    let listed = unsafe { parse(value) };
     if let Some(shards) = &listed {
-        for (allowed, word) in ALLOWED.iter().zip(shards.words()) {
-            allowed.store(*word, Ordering::Relaxed);
+        let words = shards.as_ref().map_or([0; WORDS], |shards| *shards.words());
+        for (allowed, word) in ALLOWED.iter().zip(words) {
+            allowed.store(word, Ordering::Relaxed);
         }
     }
     LISTED.store(listed.is_some(), Ordering::Relaxed);

@@ -101,6 +101,14 @@ impl<const N: usize> Text<N> {
 }
 
 impl Notice {
+    /// Where its parts lie, for `place`.
+    pub(super) const PLACES: [usize; 4] = [
+        offset_of!(Self, code),
+        offset_of!(Self, message),
+        offset_of!(Self, detail),
+        size_of::<Self>(),
+    ];
+
     pub fn new(code: i32, message: &str, detail: &str) -> Self {
         Self { code, message: Text::new(message), detail: Text::new(detail) }
     }
@@ -119,7 +127,7 @@ impl Notice {
 }
 
 impl Lease {
-    pub(super) const PLACES: [usize; 9] = [
+    pub(super) const PLACES: [usize; 8] = [
         offset_of!(Self, word),
         offset_of!(Self, sealed),
         offset_of!(Self, source),
@@ -128,7 +136,6 @@ impl Lease {
         offset_of!(Self, latch),
         offset_of!(Self, notice),
         offset_of!(Self, lock),
-        size_of::<Notice>(),
     ];
 
     /// The pair in force, if any.

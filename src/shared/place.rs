@@ -10,13 +10,14 @@
 //! One process can't hold two libraries: PostgreSQL hands on to a second which one was the first.
 #![allow(unsafe_code)]
 
-use super::lease::Lease;
+use super::lease::{Lease, Notice};
 use super::{Block, Database, room_for_databases};
 use crate::error::Error;
 use crate::guard::{guarded, report};
 use crate::settings;
 use pgrx::pg_sys;
 use snowid_core::cell::Cell;
+use snowid_core::step::Word;
 use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::mem::size_of;
@@ -49,8 +50,15 @@ pub static OURS: Header = Header {
 const MEANING: usize = 1;
 
 /// What two libraries must have in common to share a block: its meaning, and the place of each part.
-const LAYOUT: u64 =
-    digest(&[&[MEANING, size_of::<Cell>()], &Block::PLACES, &Database::PLACES, &Lease::PLACES]);
+const LAYOUT: u64 = digest(&[
+    &[MEANING],
+    &Word::PLACES,
+    &Cell::PLACES,
+    &Block::PLACES,
+    &Database::PLACES,
+    &Lease::PLACES,
+    &Notice::PLACES,
+]);
 
 /// FNV-1a.
 const fn digest(parts: &[&[usize]]) -> u64 {

@@ -116,10 +116,40 @@ for my $sql ('ALTER DATABASE postgres RESET ALL', 'SELECT id_shard(0); ALTER DAT
 	like(ordinary('', 'SELECT next_id(100)'), $not_ours, "leaves the database's shards");
 }
 
+# --- Stored before the library could refuse it: a list that is none allows no shard ---
+
+my $none = qr/42501: +shard (7|100) is not for this database\nDETAIL: +It may draw from none: "7\.\.9" in "7\.\.9" is not a shard or a range of shards\./;
+sub no_shard
+{
+	my ($what) = @_;
+	like(ordinary('', 'SELECT next_id(7)'), $none, "$what: no shard is allowed");
+	like(ordinary('', 'SELECT next_id(7)'), qr/WARNING: .*invalid value for parameter "pg_snowid.shards": "7\.\.9"/, "$what: a warning says so")
+	  unless $what eq 'preloaded, by the server';
+	return;
+}
+sub of_database { $node->safe_psql('postgres', "ALTER DATABASE postgres @_"); return }
+sub of_server { $node->append_conf('postgresql.conf', "pg_snowid.shards = '@_'"); $node->reload; return }
+of_database(q(SET pg_snowid.shards = '7..9'));
+no_shard('by the database');
+of_server('7..9');
+of_database('RESET pg_snowid.shards');
+$node->poll_query_until('postgres', q(SELECT current_setting('pg_snowid.shards', true) = '7..9')) or die 'the setting is not seen';
+no_shard('by the server');
+of_database(q(SET pg_snowid.shards = '7..9'));
+
 # --- Preloaded: PostgreSQL itself refuses ---
 
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_snowid'");
 $node->restart;
+no_shard('preloaded, by the database');
+like(ordinary('', $in_a_worker), $none, 'nor in a parallel worker');
+like(error_of($node, 'postgres', q(ALTER DATABASE postgres SET pg_snowid.shards = '7..9')), qr/22023: +invalid value for parameter "pg_snowid.shards": "7\.\.9"\nDETAIL: +"7\.\.9" is not a shard/,
+	'with the library such a list is refused');
+of_database('RESET pg_snowid.shards');
+no_shard('preloaded, by the server');
+like(ordinary('', $in_a_worker), $none, 'nor in a parallel worker');
+of_server('');
+of_database(q(SET pg_snowid.shards = '7-9'));
 for (@settings)
 {
 	my ($name, $value) = split /=/, $_, 2;

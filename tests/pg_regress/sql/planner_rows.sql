@@ -172,3 +172,13 @@ SELECT join_type, count(*) FILTER (WHERE NOT same) AS different
  GROUP BY join_type ORDER BY join_type;
 
 DROP TABLE planner_rows, planner_positive, planner_instants;
+
+-- Where all ids fulfil one condition and another is known at run time only, the DEFAULT partition is read too.
+CREATE TABLE planner_default (id bigint PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE planner_default_1 PARTITION OF planner_default FOR VALUES FROM (0) TO (1000);
+CREATE TABLE planner_default_2 PARTITION OF planner_default DEFAULT;
+INSERT INTO planner_default VALUES (5), (make_id('2026-06-01 00:00:00+00', 5));
+SELECT count(*) FROM planner_default
+ WHERE snowflake_timestamp(id) >= '-infinity'
+   AND (id_timestamp(id) < '2011-01-01 00:00:01'::timestamp OR id_timestamp(id) > '2026-04-20 00:00:00+00');
+DROP TABLE planner_default;
