@@ -3,12 +3,14 @@
 # distinct, those of a shard increase within each session, and no millisecond has more than its
 # sequence holds. The ids are those that the clients received.
 #
-# It would fail if two callers could get one value, if a block overlapped another's, or if ids were
-# made faster than there are milliseconds for: they would carry times later than the clock's.
+# It would fail if two callers could get one value, if a block overlapped another's, if a row of
+# snowid.generators were read in two steps, or if ids were made faster than there are milliseconds for: they
+# would carry times later than the clock's.
 
 use strict;
 use warnings;
 
+use PostgreSQL::Test::Utils;
 use Test::More;
 use Snowid;
 
@@ -52,6 +54,17 @@ contest('one snowflake worker, one by one', 4096, 1, "SELECT snowflake_id() FROM
 contest('one snowflake worker, in blocks and one by one', 4096, 1,
 	'SELECT id FROM (VALUES (1), (999), (9000), (190000)) AS block (size), snowflake_ids(size) AS id',
 	"SELECT snowflake_id(3, 9) FROM generate_series(1, $rows)");
+
+# Meanwhile a row of the view shows one moment of its generator.
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION a_row_is_torn() RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM snowid.generators WHERE kind = 'shard' AND last_at IS DISTINCT FROM id_timestamp(last_id));
+END $$
+SQL
+my ($torn) = at_once($node, [ 'postgres', 'SELECT count(*) FILTER (WHERE a_row_is_torn()) FROM generate_series(1, 2000)' ],
+	([ 'postgres', "COPY ($in_blocks) TO STDOUT" ]) x 4);
+is(slurp_file($torn), "0\n", 'what the view says of a generator is of one moment');
 
 is($node->safe_psql('postgres', 'SELECT sum(clock_regressions) FROM snowid.generators'),
 	'0', 'the clock was never found behind: no id ran ahead of it');

@@ -3,8 +3,8 @@
 # dimensions, rows of NULLs, relations of another kind and of none; in a transaction that may write, in one that may
 # only read, in a parallel worker, on a standby, out of time, and cancelled at any moment.
 #
-# It would fail if a function panicked (XX000, and a crash where nothing catches it), left an internal error of
-# PostgreSQL's to its caller, or waited for ever.
+# It would fail if a LEAKPROOF function raised an error, if a function panicked (XX000, and a crash where nothing
+# catches it), left an internal error of PostgreSQL's to its caller, or waited for ever.
 
 use strict;
 use warnings;
@@ -55,6 +55,12 @@ all_end($node, 'read only', 'BEGIN READ ONLY', 0, @calls);
 $node->wait_for_catchup($standby);
 my $refused = all_end($standby, 'on a standby', 'BEGIN', 0, @calls);
 cmp_ok($refused->{25006}, '>', 10, 'there some are refused as writing');
+
+# --- Where row security may run them on rows that are hidden: an error would tell of these ---
+
+my @leakproof = grep { $_->{leakproof} } @functions;
+my $total = all_end($node, 'leakproof', 'BEGIN', 0, map { my $function = $_; map { call($function, @$_) } edge_arguments('app', $function) } @leakproof);
+is(join(' ', keys %$total), '00000', scalar(@leakproof) . ' functions are LEAKPROOF: no argument makes one fail');
 
 # --- In a parallel worker ---
 

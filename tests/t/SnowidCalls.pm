@@ -10,7 +10,7 @@ use List::Util 'max';
 
 our @EXPORT = qw(extension_functions make_fixtures sane_arguments edge_arguments call call_in_row every_use outcomes);
 
-# Every function and procedure of the extension: {name} as called, {signature}, {kind}, {parallel},
+# Every function and procedure of the extension: {name} as called, {signature}, {kind}, {parallel}, {leakproof},
 # {arguments}: [[name, type]…].
 # All names are written with their schemas: nothing in a call is looked up.
 sub extension_functions
@@ -19,7 +19,7 @@ sub extension_functions
 	my @functions;
 	my $rows = $node->safe_psql($database, <<'SQL');
 SET search_path = pg_catalog;
-SELECT concat_ws('|', format('%I.%I', n.nspname, p.proname), p.oid::regprocedure, p.prokind, p.proparallel,
+SELECT concat_ws('|', format('%I.%I', n.nspname, p.proname), p.oid::regprocedure, p.prokind, p.proparallel, p.proleakproof,
            array_to_string(ARRAY(SELECT concat_ws('=', coalesce(nullif(p.proargnames[a.n], ''), 'argument'),
                                             format('%I.%I', tn.nspname, t.typname))
                                    FROM unnest(p.proargtypes) WITH ORDINALITY AS a (type, n)
@@ -34,10 +34,11 @@ SELECT concat_ws('|', format('%I.%I', n.nspname, p.proname), p.oid::regprocedure
 SQL
 	for my $row (split /\n/, $rows)
 	{
-		my ($name, $signature, $kind, $parallel, $arguments) = split /\|/, $row, 5;
+		my ($name, $signature, $kind, $parallel, $leakproof, $arguments) = split /\|/, $row, 6;
 		my @arguments = map { [ split /=/, $_, 2 ] } split /,/, $arguments;
 		push @functions,
-		  { name => $name, signature => $signature, kind => $kind, parallel => $parallel, arguments => \@arguments };
+		  { name => $name, signature => $signature, kind => $kind, parallel => $parallel,
+			leakproof => $leakproof eq 't', arguments => \@arguments };
 	}
 	return @functions;
 }
