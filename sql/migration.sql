@@ -113,7 +113,9 @@ BEGIN
 
     SELECT obj_description(p.oid, 'pg_proc') INTO binding
       FROM pg_proc p JOIN pg_class c ON c.relnamespace = p.pronamespace
-     WHERE c.oid = target AND obj_description(p.oid, 'pg_proc') LIKE 'bound by pg_snowid to epoch %' LIMIT 1;
+     WHERE c.oid = target AND starts_with(obj_description(p.oid, 'pg_proc'), 'bound by pg_snowid to epoch ')
+       -- Anyone who may create there may say so of what is his.
+       AND p.prokind = 'f' AND pg_get_userbyid(p.proowner) IN (current_user, pg_get_userbyid(c.relowner)) LIMIT 1;
     IF epoch IS NULL AND binding NOT LIKE '%epoch default%' THEN
         RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
             MESSAGE = format('the schema of table %s has an epoch of its own', target),

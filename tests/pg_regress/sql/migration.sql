@@ -196,6 +196,12 @@ SELECT identity, column_default FROM columns WHERE table_name = 'part_identity':
 
 -- A schema that is bound has its epoch.
 DELETE FROM migration_2.moved WHERE key > 1000;
+CREATE FUNCTION migration_2.of_another() RETURNS bigint LANGUAGE sql RETURN 1;
+COMMENT ON FUNCTION migration_2.of_another() IS 'bound by pg_snowid to epoch 2024-01-01 00:00:00+00';
+ALTER FUNCTION migration_2.of_another() OWNER TO pg_monitor;
+BEGIN;
+SELECT snowid.migrate_column('migration_2.moved', 'key', 1707) AS whatever_another_says;
+ROLLBACK;
 SELECT snowid.bind_schema('migration_2', epoch => '2025-01-01+00');
 SELECT snowid.migrate_column('migration_2.moved', 'key', 1707);
 \echo :SQLSTATE
