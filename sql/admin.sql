@@ -144,3 +144,23 @@ CREATE FUNCTION snowid.home() RETURNS text
     RETURN (SELECT quote_ident(n.nspname) FROM pg_catalog.pg_extension e
         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_snowid');
 COMMENT ON FUNCTION snowid.home() IS 'the schema of the public functions, quoted';
+
+-- The owner of that schema can rename it and make another of its name, also after home() was asked: so what was
+-- made by its name is looked at. Only superusers make functions with a library.
+CREATE FUNCTION snowid.check_calls(catalog regclass, object oid) RETURNS void
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $check$
+DECLARE
+    own CONSTANT text := (SELECT p.probin FROM pg_proc p WHERE p.oid = 'snowid.id_shard(bigint)'::regprocedure);
+BEGIN
+    IF (SELECT bool_and(p.probin IS NOT DISTINCT FROM own) FROM pg_depend d JOIN pg_proc p ON p.oid = d.refobjid
+         WHERE d.classid = catalog AND d.objid = object AND d.refclassid = 'pg_proc'::regclass) IS NOT TRUE THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = 'the schema of pg_snowid''s functions was renamed meanwhile',
+            DETAIL = 'Another has its name, and what would be called there is not of pg_snowid.',
+            HINT = 'See whose schema that is, then call again.';
+    END IF;
+END
+$check$;
+COMMENT ON FUNCTION snowid.check_calls(regclass, oid) IS
+    'an error if a default or a function that was just made calls anything but a function of pg_snowid';

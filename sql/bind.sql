@@ -105,6 +105,7 @@ BEGIN
         EXECUTE format('CREATE %s FUNCTION %s(%s) RETURNS %s STRICT PARALLEL SAFE LANGUAGE sql RETURN %s.%s',
             CASE WHEN existing IS NOT NULL THEN 'OR REPLACE' END,
             wanted.name, wanted.parameters, wanted.result, home, wanted.expression);
+        PERFORM snowid.check_calls('pg_proc', to_regprocedure(format('%s(%s)', wanted.name, wanted.types)));
         EXECUTE format('COMMENT ON FUNCTION %s(%s) IS %L', wanted.name, wanted.types, binding);
     END LOOP;
 

@@ -44,7 +44,7 @@ GRANT EXECUTE ON FUNCTION
     snowid.id_timestamp(bigint), snowid.id_timestamp(bigint, timestamptz), snowid.id_shard(bigint),
     snowid.decode_as(snowid.layouts, bigint), snowid.floor_as(snowid.layouts, timestamptz) TO PUBLIC;
 -- bind_schema runs them as its caller; they tell nothing that the caller doesn't know.
-GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz), snowid.home() TO PUBLIC;
+GRANT EXECUTE ON FUNCTION snowid.check_epoch(timestamptz), snowid.home(), snowid.check_calls(regclass, oid) TO PUBLIC;
 -- So do the functions for partitions these, with their caller's rights: what anyone can do in SQL.
 GRANT EXECUTE ON FUNCTION
     snowid.partition_bounds(regclass), snowid.bound_time(numeric, text, timestamptz),
@@ -54,7 +54,8 @@ GRANT EXECUTE ON FUNCTION
 -- So do backfill, migrate_column and revert_column these, with their caller's rights.
 GRANT EXECUTE ON FUNCTION
     snowid.check_id_column(regclass, name, integer, timestamptz), snowid.backfill_statements(regclass, name, name),
-    snowid.lock_backfill(regclass), snowid.remake_sequence(regclass, name, text) TO PUBLIC;
+    snowid.lock_backfill(regclass), snowid.sequence_value(regclass),
+    snowid.remake_sequence(regclass, name, text) TO PUBLIC;
 GRANT SELECT ON snowid.migrated_columns TO PUBLIC;
 -- So are these run, for sequences; their callers could do all of it without them. The view shows what
 -- its reader may read.

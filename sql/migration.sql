@@ -20,6 +20,13 @@ COMMENT ON COLUMN snowid.migrated_columns.migrated_from IS
     'what snowid.revert_column restores: no default, its sequence, identity always or identity by default; or default and an expression, which the owner does';
 COMMENT ON COLUMN snowid.migrated_columns.remark IS 'what else the column''s comment says';
 
+-- Not by SELECT, which takes a name: while it waits for a lock the owner can give the name to a view, whose
+-- functions it would run.
+CREATE FUNCTION snowid.sequence_value(sequence regclass, OUT last_value bigint, OUT is_called boolean)
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'snowid_sequence_value';
+COMMENT ON FUNCTION snowid.sequence_value(regclass) IS
+    'what SELECT from a sequence shows, for snowid.remake_sequence; for those who may read it';
+
 -- An identity's sequence cannot become an ordinary one, or the other way round: it is made again, with its
 -- name, options, value, grants and comment.
 CREATE FUNCTION snowid.remake_sequence(target regclass, column_name name, generated text) RETURNS void
@@ -44,7 +51,7 @@ BEGIN
       INTO STRICT old
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_sequence s ON s.seqrelid = c.oid
      WHERE c.oid = sequence;
-    EXECUTE format('SELECT last_value, is_called FROM %s', sequence) INTO value;
+    value := snowid.sequence_value(sequence);
     IF generated IS NULL THEN
         EXECUTE format('ALTER TABLE %s ALTER COLUMN %I DROP IDENTITY', target, column_name);
         EXECUTE format('CREATE %s SEQUENCE %s %s', CASE old.relpersistence WHEN 'u' THEN 'UNLOGGED' WHEN 't' THEN 'TEMP' END,
@@ -171,6 +178,9 @@ BEGIN
         PERFORM snowid.remake_sequence(target, column_name, NULL::text);
     END IF;
     EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s', target, column_name, wanted);
+    PERFORM snowid.check_calls('pg_attrdef', d.oid) FROM pg_attrdef d JOIN pg_attribute a
+         ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+      WHERE d.adrelid = target AND a.attname = column_name;
     EXECUTE format('COMMENT ON COLUMN %s.%I IS %L', target, column_name,
         concat_ws(chr(10), memory.remark, mark || memory.migrated_from));
     RETURN wanted;

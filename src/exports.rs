@@ -35,6 +35,9 @@ export!(pg_finfo_snowid_next_ticket, snowid_next_ticket, |f| call(f, tickets::ne
 export!(pg_finfo_snowid_next_tickets, snowid_next_tickets, |f| {
     call_set(f, tickets::next_tickets, |block| Ok(block.next()))
 });
+export!(pg_finfo_snowid_sequence_value, snowid_sequence_value, |f| {
+    call(f, tickets::sequence_value)
+});
 
 export!(pg_finfo_snowid_make_id, snowid_make_id, |f| call(f, compose::make_id));
 export!(pg_finfo_snowid_make_snowflake_id, snowid_make_snowflake_id, |f| {

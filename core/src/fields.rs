@@ -84,8 +84,6 @@ impl FieldLayout {
                 return Err(BadLayout::EmptyName);
             } else if name == TIME {
                 return Err(BadLayout::TimeName);
-            } else if fields.iter().any(|field| field.name == name) {
-                return Err(BadLayout::RepeatedName(name));
             } else if bits < 1 {
                 return Err(BadLayout::Width { name, bits });
             }
@@ -94,6 +92,12 @@ impl FieldLayout {
         }
         if total > 64 {
             return Err(BadLayout::TooWide { bits: total });
+        }
+        // Only now, since there may have been any number of them.
+        for (n, field) in fields.iter().enumerate() {
+            if fields[..n].iter().any(|before| before.name == field.name) {
+                return Err(BadLayout::RepeatedName(field.name.clone()));
+            }
         }
         Ok(Self { epoch, unit, time_bits: time_bits as u32, fields })
     }
@@ -237,6 +241,16 @@ mod tests {
             named(&[Some("a"), Some("b"), Some("a")], &[Some(1), Some(1), Some(1)]),
             Err(BadLayout::RepeatedName("a".into()))
         );
+    }
+
+    #[test]
+    fn any_number_of_fields_is_refused_at_once() {
+        let count = 200_000;
+        let names = (0..count).map(|n| Some(n.to_string())).collect();
+        let layout = FieldLayout::new(0, 1000, 41, names, vec![Some(1); count]);
+        assert_eq!(layout, Err(BadLayout::TooWide { bits: 200_041 }));
+        let same = FieldLayout::new(0, 1000, 41, vec![Some("a".into()); 24], vec![Some(1); 24]);
+        assert_eq!(same, Err(BadLayout::TooWide { bits: 65 }));
     }
 
     #[test]

@@ -118,7 +118,8 @@ unsafe fn is_uncommitted(relation: pg_sys::Relation) -> bool {
 }
 
 /// Opens the sequence. Who waited for the lock of a transaction that dropped it and created the
-/// extension anew looks its name up again.
+/// extension anew looks its name up again. One that isn't the extension's is none: a query goes on drawing
+/// after the extension was dropped, and who makes another by this name can give it any mark and stamp.
 ///
 /// # Safety
 /// To be called in a transaction, under a guard.
@@ -132,7 +133,17 @@ unsafe fn open() -> Result<pg_sys::Relation, Error> {
             (oid, pg_sys::try_relation_open(oid, LOCK))
         };
         if !relation.is_null() {
-            return Ok(relation);
+            // SAFETY: it is open; the name is a C string.
+            unsafe {
+                let extension = pg_sys::getExtensionOfObject(pg_sys::RelationRelationId, oid);
+                if extension != pg_sys::InvalidOid
+                    && extension == pg_sys::get_extension_oid(c"pg_snowid".as_ptr(), true)
+                {
+                    return Ok(relation);
+                }
+                pg_sys::relation_close(relation, LOCK);
+            }
+            return Err(MarkError::Missing.into());
         }
         if oid == tried {
             return Err(MarkError::Missing.into());

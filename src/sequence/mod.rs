@@ -117,6 +117,20 @@ unsafe fn claim(relation: pg_sys::Relation, count: u32) -> Result<(Block, u64), 
     }
 }
 
+/// A sequence's last value, and whether it was drawn, as SELECT from it says. To be called under a guard.
+pub fn value(oid: pg_sys::Oid) -> Result<(i64, bool), Error> {
+    // SAFETY: called in a transaction, under a guard. The lock is that of a SELECT.
+    unsafe {
+        let relation = open_for(oid, pg_sys::AccessShareLock, pg_sys::ACL_SELECT)?;
+        let page = Page::lock(relation, Log::Difference)
+            .ok_or(Error::SequenceDamaged { sequence: RelationName(oid) })?;
+        let value = (page.last_value(), page.is_called());
+        page.release();
+        pg_sys::relation_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
+        Ok(value)
+    }
+}
+
 /// Opens a sequence for `function`, after the checks that nextval makes, and ours. What is open when
 /// one of them fails is closed by PostgreSQL's clean-up after the error.
 ///
@@ -125,22 +139,10 @@ unsafe fn claim(relation: pg_sys::Relation, count: u32) -> Result<(Block, u64), 
 unsafe fn open(oid: pg_sys::Oid, function: &CStr) -> Result<pg_sys::Relation, Error> {
     // SAFETY: as the caller says.
     unsafe {
-        let lock = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
-        let relation = pg_sys::try_relation_open(oid, lock);
-        if relation.is_null() {
-            return Err(Error::NoRelation { oid });
-        }
+        let right = pg_sys::ACL_USAGE | pg_sys::ACL_UPDATE;
+        let relation = open_for(oid, pg_sys::RowExclusiveLock, right)?;
         let form = (*relation).rd_rel;
         let sequence = RelationName(oid);
-        if (*form).relkind as u8 != pg_sys::RELKIND_SEQUENCE {
-            return Err(Error::NotASequence { relation: sequence });
-        }
-        let right = (pg_sys::ACL_USAGE | pg_sys::ACL_UPDATE) as pg_sys::AclMode;
-        let access = pg_sys::pg_class_aclcheck(oid, pg_sys::GetUserId(), right);
-        if access != pg_sys::AclResult::ACLCHECK_OK {
-            let name: *const c_char = (*form).relname.data.as_ptr();
-            pg_sys::aclcheck_error(access, pg_sys::ObjectType::OBJECT_SEQUENCE, name);
-        }
         if !(*relation).rd_islocaltemp {
             pg_sys::PreventCommandIfReadOnly(function.as_ptr());
         }
@@ -150,6 +152,30 @@ unsafe fn open(oid: pg_sys::Oid, function: &CStr) -> Result<pg_sys::Relation, Er
         }
         if rules(oid)?.cycles {
             return Err(Error::SequenceCycles { sequence });
+        }
+        Ok(relation)
+    }
+}
+
+/// Opens a sequence by its oid, for those who have one of the rights to it.
+///
+/// # Safety
+/// To be called in a transaction, under a guard.
+unsafe fn open_for(oid: pg_sys::Oid, lock: u32, right: u32) -> Result<pg_sys::Relation, Error> {
+    // SAFETY: as the caller says.
+    unsafe {
+        let relation = pg_sys::try_relation_open(oid, lock as pg_sys::LOCKMODE);
+        if relation.is_null() {
+            return Err(Error::NoRelation { oid });
+        }
+        let form = (*relation).rd_rel;
+        if (*form).relkind as u8 != pg_sys::RELKIND_SEQUENCE {
+            return Err(Error::NotASequence { relation: RelationName(oid) });
+        }
+        let access = pg_sys::pg_class_aclcheck(oid, pg_sys::GetUserId(), right as pg_sys::AclMode);
+        if access != pg_sys::AclResult::ACLCHECK_OK {
+            let name: *const c_char = (*form).relname.data.as_ptr();
+            pg_sys::aclcheck_error(access, pg_sys::ObjectType::OBJECT_SEQUENCE, name);
         }
         Ok(relation)
     }

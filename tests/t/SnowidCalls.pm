@@ -57,12 +57,15 @@ INSERT INTO $schema.rows (created_at) SELECT '2025-01-01 00:00:00+00'::timestamp
 CREATE TABLE $schema.parted (id bigint) PARTITION BY RANGE (id);
 CREATE SEQUENCE $schema.tickets AS bigint INCREMENT BY 3;
 COMMENT ON SEQUENCE $schema.tickets IS 'pg_snowid tickets: server 1 of 3';
+CREATE FUNCTION $schema.caller() RETURNS integer LANGUAGE sql RETURN snowid.id_shard(5::bigint);
 SQL
 	return;
 }
 
 # A value that the function is meant for, by the name of the parameter or else by its type.
 my %by_name = (
+	'catalog pg_catalog.regclass' => q('pg_catalog.pg_proc'),
+	'object pg_catalog.oid' => q('SCHEMA.caller'::pg_catalog.regproc),
 	'parent pg_catalog.regclass' => q('SCHEMA.parted'),
 	'target pg_catalog.regclass' => q('SCHEMA.rows'),
 	'created_at_column pg_catalog.name' => q('created_at'),
@@ -145,6 +148,7 @@ my %edges = (
 	'pg_catalog.text' => [ q(''), $long, q('"'), q('a.b.c.d'), q('pg_catalog'), "pg_catalog.chr(233)", q('%s $1 {}') ],
 	'pg_catalog.name' => [ q(''), q('created_at'), q(repeat('x', 63)), q('ctid') ],
 	'pg_catalog.regclass' => [ 0, q('4294967294'), q('pg_catalog.pg_class'), q('pg_catalog.pg_stats'), q('pg_catalog.pg_class_oid_index'), q('snowid.high_water'), q('SCHEMA.rows') ],
+	'pg_catalog.oid' => [ 0, q('4294967294') ],
 	'pg_catalog.timestamptz' => [ @instants, q('294276-12-31 23:59:59.999999+00'), q('2025-01-01 00:00:00.0005+00') ],
 	'pg_catalog."timestamp"' => [ @instants, q('294276-12-31 23:59:59.999999') ],
 	'pg_catalog.date' => [ @instants, q('5874897-12-31') ],
