@@ -3,9 +3,10 @@
 //! Protocol: `word` is the only state that ids depend on. It is changed by compare-and-swap alone
 //! and only ever grows in (millisecond, sequence), so no two callers get one value, without a lock,
 //! whatever dies in between; but for a seal, which is taken back to what stood before it or more,
-//! and only where nobody has moved the word since. The word is loaded before the clock is read: a time below the word's
-//! then means that the clock went back, not that another caller was faster. All bytes zero is a
-//! valid cell that has issued nothing. The counters are statistics and order nothing.
+//! and only where nobody has moved the word since. The word is loaded before the clock is read: a
+//! time below the word's then means that the clock went back, not that another caller was faster.
+//! All bytes zero is a valid cell that has issued nothing. The counters are statistics and order
+//! nothing.
 
 use crate::instant::UnixMs;
 use crate::step::{Claim, Refusal, Rules, Word, step};

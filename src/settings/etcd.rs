@@ -3,7 +3,8 @@
 
 use super::{fixed, get, is_preloading};
 use crate::error::Error;
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PgLogLevel, pg_guard, pg_sys};
+use crate::guard;
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -31,7 +32,7 @@ pub fn define() {
     define_numbers();
     if is_preloading() {
         if has_user(&text(&ETCD_ENDPOINTS)) {
-            Error::UserInEndpoints.report().report(PgLogLevel::ERROR);
+            guard::report(Error::UserInEndpoints);
         }
         STARTED.store(true, Ordering::Relaxed);
     }

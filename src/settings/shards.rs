@@ -94,11 +94,11 @@ unsafe extern "C-unwind" fn check(
     // SAFETY: PostgreSQL passes the new value, and takes the detail as a palloc'd string.
     unsafe {
         let Some(Err(item)) = parse(*value) else { return true };
-        let detail = format!("\"{item}\" is not a shard or a range of shards from 0 to 8191.");
         // A parallel worker takes over what its leader has.
         if pg_sys::InitializingParallelWorker {
             return true;
         }
+        let detail = format!("\"{item}\" is not a shard or a range of shards from 0 to 8191.");
         if is_stored(source) {
             warn(CStr::from_ptr(*value), &detail);
             return true;
