@@ -2,8 +2,8 @@
 # to the last sequence, which is the greatest bigint, and one past it is refused with SQLSTATE 2200H,
 # at once, for next_id (2045) and for snowflake_id (2080) alike. A later epoch goes on.
 #
-# The servers run under libfaketime. It would fail if an id got negative, if the time wrapped around,
-# or if a full last millisecond were waited for.
+# It would fail if an id got negative, if the time wrapped around, or if a full last millisecond were
+# waited for.
 
 use strict;
 use warnings;

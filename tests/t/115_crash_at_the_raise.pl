@@ -160,13 +160,14 @@ $node->stop;
 
 # --- The first id after a crash is drawn by a parallel worker ---
 
-# Under the machine's own clock: libfaketime loses workers that PostgreSQL 15 forks in a signal handler.
-$node = server('parallel', conf => 'restart_after_crash = on');
+$clock->runs(0);
+$node = server('parallel', clock => $clock, conf => 'restart_after_crash = on');
 $ledger = SnowidCrash::Ledger->new;
 $ledger->note(one_id($node, 5));
 $ahead = $node->safe_psql('postgres', "SELECT snowid.advance(make_id(now() + interval '20 seconds', 5, 7))");
 $node->stop('immediate');
-start_again($node);
+$clock->runs(-5000);
+start_again($node, $clock);
 my $setting = major($node) < 16 ? 'force_parallel_mode' : 'debug_parallel_query';
 my @got = split /\n/, $node->safe_psql('postgres', <<SQL);
 SET $setting = on;

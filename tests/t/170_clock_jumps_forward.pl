@@ -24,7 +24,7 @@ sub draw { my ($shard) = @_; $ledger->note(my $id = one_id($node, $shard)); retu
 sub server_ms { return $node->safe_psql('postgres', 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)') }
 sub restart { my ($ahead) = @_; $node->stop; $clock->runs($ahead); start_again($node, $clock); return }
 
-# The time since boot, which tells a jump from elapsed time, is not libfaketime's to move.
+# The time since boot, which tells a jump from elapsed time, is not Snowid::Clock's to move.
 sub clocks { return $clock->over(sub { `perl -MTime::HiRes=clock_gettime -e 'printf "%d %d", clock_gettime(7), time'` }) }
 my $before = clocks();    # 7 is CLOCK_BOOTTIME
 $clock->runs(400 * $DAY);

@@ -22,9 +22,9 @@ my %clocks = map { $_ => Snowid::Clock->new } qw(first second third);
 
 # --- One pair, and who has it ---
 
-my $first = $etcd->under_clock(sub { $etcd->server('first', clock => $clocks{first}, settings => \%one_pair) });
+my $first = $etcd->server('first', clock => $clocks{first}, settings => \%one_pair);
 is(in_force($first, 'etcd'), '2/3', 'the first has the only pair that it may have');
-my $second = $etcd->under_clock(sub { $etcd->server('second', clock => $clocks{second}, settings => \%one_pair) });
+my $second = $etcd->server('second', clock => $clocks{second}, settings => \%one_pair);
 claim_refused($second, $EXHAUSTED, qr/\b1\b/, 'the second');
 
 my $now = unix_ms();
@@ -45,9 +45,7 @@ claim_refused($first, $EXHAUSTED, qr/./, 'the first, claiming again');
 
 # --- Abandoned ---
 
-my $third = $etcd->under_clock(sub {
-	$etcd->server('third', clock => $clocks{third}, settings => { %one_pair, etcd_grace => '1s' });
-});
+my $third = $etcd->server('third', clock => $clocks{third}, settings => { %one_pair, etcd_grace => '1s' });
 claim_refused($third, $EXHAUSTED, qr/./, 'the third, while the second lives');
 $first->stop;
 $clocks{second}->runs(2000);

@@ -62,10 +62,10 @@ in_force($a, 'etcd');
 # --- The other servers' times ---
 
 my %clocks = map { $_ => Snowid::Clock->new } qw(b c d);
-my ($b, $c) = map { my $name = $_; $etcd->under_clock(sub { $etcd->server($name, clock => $clocks{$name}) }) } qw(b c);
+my ($b, $c) = map { $etcd->server($_, clock => $clocks{$_}) } qw(b c);
 in_force($_, 'etcd') for $a, $b, $c;
 $clocks{d}->runs(60_000);
-my $d = $etcd->under_clock(sub { $etcd->server('d', clock => $clocks{d}) });
+my $d = $etcd->server('d', clock => $clocks{d});
 claim_refused($d, $WRONG, $FIGURES, 'a minute ahead of three others');
 ok(!$etcd->record('node/d'), 'it has taken no pair');
 $clocks{d}->runs(-60_000);

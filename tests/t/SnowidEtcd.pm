@@ -356,19 +356,6 @@ sub crc32c
 	return $crc ^ 0xffffffff;
 }
 
-# Runs code that starts a server under a clock that is not behind, and returns the server. PostgreSQL 15
-# starts its workers in a signal handler; what is forked while that interrupts a call of libfaketime's has
-# the real clock. A worker that is started later has not. The first does nothing: etcd does not answer it.
-sub under_clock
-{
-	my ($self, $code) = @_;
-	$self->cut;
-	my $node = $code->();
-	end_lease_worker($node, 'TERM');
-	$self->mend;
-	return $node;
-}
-
 # All processes of a server stop where they are, as on a machine that is frozen; and go on.
 sub freeze
 {
