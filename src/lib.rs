@@ -1,52 +1,41 @@
 //! pg_snowid: unique, time-ordered, shard-carrying 64-bit ids from inside PostgreSQL.
 //!
-//! What lives where, top to bottom; imports run downwards only:
-//!
-//! - `exports`: the C symbols that the SQL definitions (`sql/*.sql`) refer to
-//! - `functions`: their bodies, thin: generate, tickets, compose, decode, text, layouts, backfill,
-//!   admin
-//! - `planner`: conditions on `id_timestamp(id)` use the index on id
-//! - `fleet`: the background worker that leases a (datacenter, worker) pair from etcd
-//! - `generator`: draws from a shard's cell, and the waiting
-//! - `high_water`: the bound on disk that lets no id repeat after a crash
-//! - `sequence`: draws from native sequences whose values don't repeat after a crash either
-//! - `durable`: whether WAL is safe, and waiting for it
-//! - `arguments`: the checks of what SQL hands in
-//! - `shared`: what lives in shared memory
-//! - `settings`, `privileges`, `interrupts`, `clock`, `abi`: PostgreSQL's settings, roles and
-//!   interrupts, the system's clocks, the C calling convention
-//! - `error`: every error there is; `relation_name`: a relation in their texts
-//! - `guard`: the boundary to C, where errors become PostgreSQL's
-//! - `snowid_core` (folder `core/`): layouts, instants, text forms and the generator's step, without
-//!   PostgreSQL
+//! The rooms, from low to high; each knows only those above it in this list (`scripts/lint` checks it), and
+//! the libraries `snowid_base` (folder `base/`) and `snowid_core` (folder `core/`), which know none.
+//! ARCHITECTURE.md shows the way of a call through them.
 #![deny(unsafe_code)]
 
-mod abi;
-mod arguments;
-mod clock;
-mod durable;
+// Every error there is: SQLSTATE, message, detail and hint.
 mod error;
-mod exports;
-mod fleet;
-mod functions;
-mod generator;
-mod guard;
-mod high_water;
-mod interrupts;
-mod planner;
-mod privileges;
-mod relation_name;
-mod sequence;
+// PostgreSQL's settings.
 mod settings;
+// What this session's user may, and what interrupts it.
+mod session;
+// What lies in shared memory: where, and which part is this database's.
 mod shared;
+// Pages that outlive a crash, and whether their WAL is safe.
+mod wal;
+// Drawing ids: the generator, the high-water mark, this server's own worker.
+mod draw;
+// Drawing tickets from native sequences.
+mod tickets;
+// Conditions on an id's time use the index on the id.
+mod planner;
+// The background worker that leases a (datacenter, worker) pair, which is a library of its own.
+mod fleet;
+// The SQL surface.
+mod call;
+
+use snowid_base::guard;
 
 ::pgrx::pg_module_magic!(name, version);
 
 #[pgrx::pg_guard]
 extern "C-unwind" fn _PG_init() {
     guard::install();
-    shared::place::claim_process().unwrap_or_else(|error| guard::report(error));
-    settings::early::check().unwrap_or_else(|error| guard::report(error));
+    let refuse = |error: error::MemoryError| guard::throw(error::Error::from(error));
+    shared::place::claim_process().unwrap_or_else(refuse);
+    settings::early::check().unwrap_or_else(refuse);
     settings::define();
     shared::place::request();
     planner::install();

@@ -1,11 +1,11 @@
 //! Errors about layouts that are given as data, and about values for their fields.
 
-use super::{Error, report};
+use super::Error;
 use pgrx::PgSqlErrorCode::*;
 use pgrx::pg_sys::panic::ErrorReport;
+use snowid_base::report::report;
 use snowid_core::fields::{BadLayout, TIME};
 
-#[derive(Debug)]
 pub enum LayoutError {
     /// Those that all layouts share.
     Shared(Error),

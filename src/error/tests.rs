@@ -1,15 +1,15 @@
 //! The texts of all errors, without a server.
 
 use super::*;
-use crate::shared::place::OURS;
+use pgrx::pg_sys::Oid;
+use snowid_base::memory::Header;
 
-/// One of each, but for those whose texts ask the server: a relation's name, a setting, how many databases it
-/// has room for. tests/pg_regress and tests/t show these. A new error fails to compile here until it is added.
+/// One of each, but for those whose texts ask the server: a relation's name, a setting, what is wrong with a
+/// lease. tests/pg_regress and tests/t show these. A new error fails to compile here until it is added.
 fn every_error() -> Vec<Error> {
     use Error::*;
     let all = vec![
         OutOfRange { name: "shard_id", value: -1, max: 8191 },
-        Unset { name: "worker_id" },
         EpochInfinite,
         EpochFraction,
         EpochInFuture { epoch: 2, now: 1 },
@@ -30,22 +30,23 @@ fn every_error() -> Vec<Error> {
         Mark(MarkError::SetFarAhead { mark: 2, now: 1 }),
         Mark(MarkError::FarAhead { mark: 2, now: 1, tolerated: 0 }),
         Unconfirmed { what: "ticket" },
-        NoRelation { oid: Oid::INVALID },
-        NotPreloaded,
-        OtherLayout { made_by: &OURS },
-        OtherLibrary { first: &OURS },
-        SetBeforeLoad { name: "pg_snowid.shards" },
-        LoadedInParallel { name: "pg_snowid.shards" },
+        Sequence(SequenceError::NoRelation { oid: Oid::INVALID }),
+        Memory(MemoryError::NotPreloaded),
+        Memory(MemoryError::TooManyDatabases { most: 1, preloaded: true }),
+        Memory(MemoryError::TooManyDatabases { most: 1, preloaded: false }),
+        Memory(MemoryError::OtherLayout(OtherLayout { made_by: Header::OURS })),
+        Memory(MemoryError::OtherLibrary { first: Header::OURS }),
+        Memory(MemoryError::SetBeforeLoad { name: "pg_snowid.shards" }),
+        Memory(MemoryError::LoadedInParallel { name: "pg_snowid.shards" }),
         Recovery { function: "next_id()" },
-        NoWorkerId,
-        LeaseRanOut { until: 1, ms: 2, now: 2 },
-        NotLeased,
-        ReleaseUnconfirmed,
-        UserInEndpoints,
+        Lease(LeaseError::Unset { name: "worker_id" }),
+        Lease(LeaseError::NotPreloaded),
+        Lease(LeaseError::NotLeased),
+        Lease(LeaseError::UserInEndpoints),
     ];
     for error in &all {
         match error {
-            OutOfRange { .. } | Unset { .. } | EpochInfinite | EpochFraction => {}
+            OutOfRange { .. } | EpochInfinite | EpochFraction => {}
             EpochInFuture { .. } | InstantInfinite | InstantBeforeEpoch { .. } => {}
             InstantPastLast { .. } | Undecodable { .. } | Exhausted { .. } => {}
             ClockBehind { .. } | NegativeId { .. } | AdvanceTooFar { .. } => {}
@@ -53,13 +54,18 @@ fn every_error() -> Vec<Error> {
             Mark(MarkError::Missing | MarkError::Damaged | MarkError::Unlogged) => {}
             Mark(MarkError::Impossible { .. } | MarkError::SetFarAhead { .. }) => {}
             Mark(MarkError::FarAhead { .. }) => {}
-            SetBeforeLoad { .. } | LoadedInParallel { .. } => {}
-            NotASequence { .. } | SequenceUnlogged { .. } | SequenceCycles { .. } => {}
-            SequenceDamaged { .. } | SequenceAtEnd { .. } => {}
-            Unconfirmed { .. } | TooManyDatabases | NotPreloaded | Recovery { .. } => {}
-            OtherLayout { .. } | OtherLibrary { .. } => {}
-            NoRelation { .. } | UserInEndpoints => {}
-            NoWorkerId | LeaseRanOut { .. } | NotLeased | ReleaseUnconfirmed => {}
+            Sequence(SequenceError::NoRelation { .. } | SequenceError::NotASequence { .. }) => {}
+            Sequence(SequenceError::Unlogged { .. } | SequenceError::Cycles { .. }) => {}
+            Sequence(SequenceError::Damaged { .. } | SequenceError::AtEnd { .. }) => {}
+            Memory(MemoryError::NotPreloaded | MemoryError::TooManyDatabases { .. }) => {}
+            Memory(MemoryError::OtherLayout(_) | MemoryError::OtherLibrary { .. }) => {}
+            Memory(MemoryError::SetBeforeLoad { .. }) => {}
+            Memory(MemoryError::LoadedInParallel { .. }) => {}
+            Lease(LeaseError::Unset { .. } | LeaseError::NotPreloaded) => {}
+            Lease(LeaseError::NoWorkerId { .. } | LeaseError::RanOut { .. }) => {}
+            Lease(LeaseError::NotLeased | LeaseError::ReleaseUnconfirmed { .. }) => {}
+            Lease(LeaseError::UserInEndpoints) => {}
+            Unconfirmed { .. } | Recovery { .. } => {}
         }
     }
     all

@@ -1,12 +1,12 @@
 //! Errors about texts that are no ids.
 
-use super::{report, shown};
+use super::shown;
 use pgrx::PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION;
 use pgrx::pg_sys::panic::ErrorReport;
+use snowid_base::report::report;
 use snowid_core::text::Malformed;
 
 /// A text that is none of its form.
-#[derive(Debug)]
 pub struct TextError {
     /// What it should have been, such as "shortcode".
     pub form: &'static str,

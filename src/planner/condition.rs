@@ -24,8 +24,8 @@
 //!
 //! A condition stays as it is where it isn't joined by AND and OR alone up to the WHERE or ON.
 
-use super::known::{self, Clock};
-use super::nodes::{self, Node, Operator, bigint, compare};
+use super::expression::{self, Expr, Operator, bigint, compare};
+use super::ours::{self, Reader};
 use super::table::Table;
 use pgrx::pg_sys::{self, BoolExprType};
 use snowid_core::instant::PgMicros;
@@ -34,8 +34,8 @@ use snowid_core::range::{Comparison, Ids, Signed};
 /// `id_timestamp(id) <comparison> value`
 struct Condition {
     at: usize,
-    clock: Clock,
-    id: Node,
+    reader: Reader,
+    id: Expr,
     comparison: Comparison,
     value: Value,
 }
@@ -44,19 +44,19 @@ struct Condition {
 enum Value {
     Known(PgMicros),
     /// An expression of type timestamptz, and whether it has columns of other tables.
-    Later(Node, bool),
+    Later(Expr, bool),
 }
 
 /// A bound known at run time: `last_id_before(…)` or so.
 #[derive(Clone, Copy)]
 struct Bound {
-    value: Node,
+    value: Expr,
     joins: bool,
 }
 
 /// The conditions to use instead of these, which are joined by AND; None where all stay.
-pub fn rewrite(conditions: &[Node], table: &mut Table) -> Option<Vec<Node>> {
-    let mut places: Vec<Vec<Node>> = vec![];
+pub fn rewrite(conditions: &[Expr], table: &mut Table) -> Option<Vec<Expr>> {
+    let mut places: Vec<Vec<Expr>> = vec![];
     let mut changed = false;
     for &condition in conditions {
         let new = rewrite_or(condition, table);
@@ -70,16 +70,16 @@ pub fn rewrite(conditions: &[Node], table: &mut Table) -> Option<Vec<Node>> {
         .filter_map(|(at, &condition)| find(at, condition, table))
         .collect();
     while !found.is_empty() {
-        let (clock, id) = (found[0].clock, found[0].id);
+        let (reader, id) = (found[0].reader, found[0].id);
         let of_one;
-        (of_one, found) = found.into_iter().partition(|c| c.clock == clock && c.id.equals(id));
+        (of_one, found) = found.into_iter().partition(|c| c.reader == reader && c.id.equals(id));
         changed |= replace(&of_one, conditions, &mut places, table).is_some();
     }
     changed.then(|| places.concat())
 }
 
 /// An OR whose parts are rewritten each.
-fn rewrite_or(condition: Node, table: &mut Table) -> Option<Node> {
+fn rewrite_or(condition: Expr, table: &mut Table) -> Option<Expr> {
     let parts = condition.operands(BoolExprType::OR_EXPR)?;
     let mut changed = false;
     let mut flat = vec![];
@@ -90,55 +90,55 @@ fn rewrite_or(condition: Node, table: &mut Table) -> Option<Node> {
         // The planner wants no OR right in an OR, and no AND right in an AND.
         match new.as_deref() {
             Some(&[one]) => flat.extend(one.operands(BoolExprType::OR_EXPR).unwrap_or(vec![one])),
-            Some(several) => flat.push(nodes::and(several)),
+            Some(several) => flat.push(expression::and(several)),
             None => flat.push(part),
         }
     }
-    changed.then(|| nodes::or(&flat))
+    changed.then(|| expression::or(&flat))
 }
 
-fn find(at: usize, condition: Node, table: &mut Table) -> Option<Condition> {
+fn find(at: usize, condition: Expr, table: &mut Table) -> Option<Condition> {
     let (operator, left, right) = condition.operator()?;
-    let of_table = |side: Node| {
-        let (clock, id) = known::reading(side)?;
-        table.has(id).then_some((clock, id))
+    let of_table = |side: Expr| {
+        let (reader, id) = ours::reading(side)?;
+        table.has(id).then_some((reader, id))
     };
-    let (clock, id, other, swapped) = match (of_table(left), of_table(right)) {
-        (Some((clock, id)), None) => (clock, id, right, false),
-        (None, Some((clock, id))) => (clock, id, left, true),
+    let (reader, id, other, swapped) = match (of_table(left), of_table(right)) {
+        (Some((reader, id)), None) => (reader, id, right, false),
+        (None, Some((reader, id))) => (reader, id, left, true),
         _ => return None,
     };
-    let comparison = known::comparison(operator)?;
+    let comparison = ours::comparison(operator)?;
     let comparison = if swapped { comparison.swapped() } else { comparison };
     let value = match other.constant(pg_sys::TIMESTAMPTZOID) {
         Some(instant) => Value::Known(instant),
         // Two tables whose ids' times are compared: neither is the one to look for by the other.
-        None if other.is_unrepeatable() || known::reading(other).is_some() => return None,
-        None => Value::Later(clock.instant(other)?, table.other_columns(other)?),
+        None if other.is_unrepeatable() || ours::reading(other).is_some() => return None,
+        None => Value::Later(reader.instant(other)?, table.other_columns(other)?),
     };
     // An equality of two tables is what hash and merge joins are made of.
     if matches!((comparison, value), (Comparison::At, Value::Later(_, true))) {
         return None;
     }
     // Last, since it looks at the table.
-    (!table.is_left_alone()).then_some(Condition { at, clock, id, comparison, value })
+    (!table.is_left_alone()).then_some(Condition { at, reader, id, comparison, value })
 }
 
 /// Puts into the places of conditions on one id what is to be there instead; None if they stay.
 fn replace(
     found: &[Condition],
-    conditions: &[Node],
-    places: &mut [Vec<Node>],
+    conditions: &[Expr],
+    places: &mut [Vec<Expr>],
     table: &mut Table,
 ) -> Option<()> {
-    let (clock, id) = (found[0].clock, found[0].id);
+    let (reader, id) = (found[0].reader, found[0].id);
     let mut positive = table.is_positive(id, conditions);
     let (mut new, mut rechecked, mut replaced, mut later) = (vec![], vec![], vec![], vec![]);
 
     let (mut known, mut ids) = (vec![], Ids::ALL);
     for condition in found {
         if let Value::Known(instant) = condition.value {
-            ids = ids.and(Ids::of(condition.comparison, instant, clock.epoch, clock.layout));
+            ids = ids.and(Ids::of(condition.comparison, instant, reader.epoch, reader.layout));
             known.push(condition.at);
         }
     }
@@ -147,7 +147,7 @@ fn replace(
     for condition in found {
         if let Value::Later(value, joins) = condition.value {
             let last =
-                |inclusive| Some(Some(Bound { value: clock.last(value, inclusive)?, joins }));
+                |inclusive| Some(Some(Bound { value: reader.last(value, inclusive)?, joins }));
             let (lower, upper) = match condition.comparison {
                 Comparison::From => (last(false)?, None),
                 Comparison::After => (last(true)?, None),
@@ -181,10 +181,10 @@ fn replace(
         new.push(match upper {
             _ if positive => above,
             Some(upper) if !upper.joins || lower.joins => {
-                let start = clock.range_start(lower.value, upper.value)?;
+                let start = reader.range_start(lower.value, upper.value)?;
                 compare(id, Operator::GreaterOrEqual, start)
             }
-            _ => nodes::or(&[above, compare(id, Operator::Less, bigint(0))]),
+            _ => expression::or(&[above, compare(id, Operator::Less, bigint(0))]),
         });
     }
     for (_, upper) in bounds {
@@ -196,8 +196,8 @@ fn replace(
         return Some(());
     }
     if !rechecked.is_empty() {
-        let all: Vec<Node> = rechecked.iter().map(|&at| conditions[at]).collect();
-        new.push(clock.recheck(nodes::and(&all))?);
+        let all: Vec<Expr> = rechecked.iter().map(|&at| conditions[at]).collect();
+        new.push(reader.recheck(expression::and(&all))?);
     }
     for at in replaced.into_iter().chain(rechecked) {
         places[at].clear();
@@ -206,7 +206,7 @@ fn replace(
     Some(())
 }
 
-fn exact(range: Signed, id: Node) -> Vec<Node> {
+fn exact(range: Signed, id: Expr) -> Vec<Expr> {
     let from = |from| compare(id, Operator::GreaterOrEqual, bigint(from));
     let below = |below| compare(id, Operator::Less, bigint(below));
     match range {
@@ -215,6 +215,8 @@ fn exact(range: Signed, id: Node) -> Vec<Node> {
         Signed::Within { from: start, below: end } => {
             start.map(from).into_iter().chain(end.map(below)).collect()
         }
-        Signed::Without { from: start, below: end } => vec![nodes::or(&[from(start), below(end)])],
+        Signed::Without { from: start, below: end } => {
+            vec![expression::or(&[from(start), below(end)])]
+        }
     }
 }

@@ -11,22 +11,20 @@
 //! is set by the support function of `id_timestamp` and the others, which the planner calls before
 //! the hook for every query that has them; that call also loads the library where it isn't preloaded.
 //!
-//! - `functions`: the bodies of what this puts into plans
 //! - `condition`: the rewriting
 //! - `table`: what is known of the table
-//! - `known`: our functions in the catalog
-//! - `nodes`: expression trees
+//! - `ours`: our functions in the catalog, which `call::planner` has the bodies of
+//! - `expression`: expression trees
 #![allow(unsafe_code)]
 
 mod condition;
-pub mod functions;
-mod known;
-mod nodes;
+mod expression;
+mod ours;
 mod table;
 
-use crate::guard::guarded;
-use nodes::Node;
+use expression::Expr;
 use pgrx::pg_sys::{self, NodeTag, Oid, PlannerInfo, RelOptInfo};
+use snowid_base::guard::guarded;
 use std::cell::Cell;
 use table::Table;
 
@@ -43,6 +41,11 @@ pub fn install() {
         PREVIOUS.set(pg_sys::get_relation_info_hook);
         pg_sys::get_relation_info_hook = Some(relation_info);
     }
+}
+
+/// A query that is being planned has a function whose conditions are worth looking at.
+pub fn wake() {
+    SEEN.set(true);
 }
 
 /// The planner has asked what is known of a table. Nothing here needs dropping when the other hook
@@ -91,7 +94,7 @@ unsafe fn walk(node: *mut pg_sys::Node, table: &mut Table) {
         match (*node).type_ {
             NodeTag::T_FromExpr => {
                 let from = node.cast::<pg_sys::FromExpr>();
-                for item in nodes::items((*from).fromlist) {
+                for item in expression::items((*from).fromlist) {
                     walk(item.as_ptr(), table);
                 }
                 rewrite_quals(&mut (*from).quals, table);
@@ -114,8 +117,8 @@ unsafe fn walk(node: *mut pg_sys::Node, table: &mut Table) {
 /// The conditions of the query's WHERE or of an ON.
 unsafe fn rewrite_quals(quals: &mut *mut pg_sys::Node, table: &mut Table) {
     // SAFETY: null, or a list.
-    let is_list = unsafe { Node::new(*quals).is_some() && (**quals).type_ == NodeTag::T_List };
-    if is_list && let Some(new) = condition::rewrite(&nodes::items(quals.cast()), table) {
-        *quals = nodes::list(&new).cast();
+    let is_list = unsafe { Expr::new(*quals).is_some() && (**quals).type_ == NodeTag::T_List };
+    if is_list && let Some(new) = condition::rewrite(&expression::items(quals.cast()), table) {
+        *quals = expression::list(&new).cast();
     }
 }

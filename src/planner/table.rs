@@ -1,8 +1,8 @@
 //! What the planner's catalog says of the table whose ids a query looks for.
 #![allow(unsafe_code)]
 
-use super::known;
-use super::nodes::{self, Node, Operator, bigint, compare, items};
+use super::expression::{self, Expr, Operator, bigint, compare, items};
+use super::ours;
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::c_int;
 use std::ptr;
@@ -48,14 +48,14 @@ impl Table {
     }
 
     /// Whether the expression is a column of the table.
-    pub fn has(&self, expression: Node) -> bool {
+    pub fn has(&self, expression: Expr) -> bool {
         expression.column().is_some_and(|column| {
             column.varno as c_int == self.number() && column.varlevelsup == 0 && column.varattno > 0
         })
     }
 
     /// Whether the expression has columns of other tables; None if it has some of this one.
-    pub fn other_columns(&self, expression: Node) -> Option<bool> {
+    pub fn other_columns(&self, expression: Expr) -> Option<bool> {
         // SAFETY: a valid expression.
         unsafe {
             let tables = pg_sys::pull_varnos(self.root, expression.as_ptr());
@@ -76,12 +76,12 @@ impl Table {
     }
 
     /// Whether the id can't be negative where the conditions, joined by AND, hold.
-    pub fn is_positive(&mut self, id: Node, conditions: &[Node]) -> bool {
-        let positive = |id| nodes::list(&[compare(id, Operator::GreaterOrEqual, bigint(0))]);
+    pub fn is_positive(&mut self, id: Expr, conditions: &[Expr]) -> bool {
+        let positive = |id| expression::list(&[compare(id, Operator::GreaterOrEqual, bigint(0))]);
         // SAFETY: lists of valid conditions. A CHECK may also be NULL: then the id is NULL too, or
         // nothing follows from it.
         unsafe {
-            pg_sys::predicate_implied_by(positive(id), nodes::list(conditions), false) || {
+            pg_sys::predicate_implied_by(positive(id), expression::list(conditions), false) || {
                 let checks = self.checks();
                 !checks.is_null()
                     && pg_sys::predicate_implied_by(positive(id.scanned()), checks, true)
@@ -173,8 +173,8 @@ impl Table {
 /// `usage` if an expression of the list reads the time of ids.
 fn usage_in(list: *mut pg_sys::List, usage: Usage) -> Usage {
     // SAFETY: null, or a list of expressions, which is a node too.
-    match unsafe { Node::new(list) } {
-        Some(list) if list.calls(&mut |function| known::layout(function).is_some()) => usage,
+    match unsafe { Expr::new(list) } {
+        Some(list) if list.calls(&mut |function| ours::layout(function).is_some()) => usage,
         _ => Usage::None,
     }
 }

@@ -6,7 +6,7 @@
 //! refuses such a client, or such a SET, itself.
 #![allow(unsafe_code)]
 
-use crate::error::Error;
+use crate::error::MemoryError;
 use pg_sys::GucSource::{PGC_S_CLIENT, PGC_S_DEFAULT};
 use pgrx::pg_sys;
 use std::ffi::{CStr, c_int};
@@ -14,14 +14,14 @@ use std::ffi::{CStr, c_int};
 const PREFIX: &[u8] = b"pg_snowid.";
 
 /// Refuses to load the library where a setting of ours would be lost by it.
-pub fn check() -> Result<(), Error> {
+pub fn check() -> Result<(), MemoryError> {
     if let Some((name, _)) = ours().find(|(_, source)| *source >= PGC_S_CLIENT) {
-        return Err(Error::SetBeforeLoad { name });
+        return Err(MemoryError::SetBeforeLoad { name });
     }
     // SAFETY: a flag of this backend.
     let in_parallel = unsafe { pg_sys::IsInParallelMode() };
     match ours().find(|(_, source)| in_parallel && *source > PGC_S_DEFAULT) {
-        Some((name, _)) => Err(Error::LoadedInParallel { name }),
+        Some((name, _)) => Err(MemoryError::LoadedInParallel { name }),
         None => Ok(()),
     }
 }

@@ -1,27 +1,28 @@
-//! The settings about etcd. What they say tells of the server's inside, so its texts are shown to superusers
+//! The settings about etcd, which the lease worker reads by their names. What they say tells of the server's inside, so its texts are shown to superusers
 //! and members of `pg_read_all_settings` alone. None of them is a secret: the password is in a file.
 
-use super::{fixed, get, is_preloading};
-use crate::error::Error;
-use crate::guard;
+use super::{fixed, is_preloading};
+use crate::error::{Error, LeaseError};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
+use snowid_base::guard::throw;
+use snowid_base::server;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static ETCD_ENDPOINTS: Text = Text::new(Some(c""));
-static ETCD_PREFIX: Text = Text::new(Some(c"pg_snowid/"));
-static NODE_NAME: Text = Text::new(Some(c""));
-static ETCD_USER: Text = Text::new(Some(c""));
-static ETCD_PASSWORD_FILE: Text = Text::new(Some(c""));
-static ETCD_CA_FILE: Text = Text::new(Some(c""));
-static ETCD_CERT_FILE: Text = Text::new(Some(c""));
-static ETCD_KEY_FILE: Text = Text::new(Some(c""));
+static ETCD_ENDPOINTS: TextSetting = TextSetting::new(Some(c""));
+static ETCD_PREFIX: TextSetting = TextSetting::new(Some(c"pg_snowid/"));
+static NODE_NAME: TextSetting = TextSetting::new(Some(c""));
+static ETCD_USER: TextSetting = TextSetting::new(Some(c""));
+static ETCD_PASSWORD_FILE: TextSetting = TextSetting::new(Some(c""));
+static ETCD_CA_FILE: TextSetting = TextSetting::new(Some(c""));
+static ETCD_CERT_FILE: TextSetting = TextSetting::new(Some(c""));
+static ETCD_KEY_FILE: TextSetting = TextSetting::new(Some(c""));
 /// Why 30 s: a failover waits so long, and a restart of etcd or an election takes less.
 static ETCD_LEASE: GucSetting<i32> = GucSetting::<i32>::new(30);
 static ETCD_GRACE: GucSetting<i32> = GucSetting::<i32>::new(7 * 86_400);
 static MAX_CLOCK_DIFFERENCE: GucSetting<i32> = GucSetting::<i32>::new(10_000);
 
-type Text = GucSetting<Option<CString>>;
+type TextSetting = GucSetting<Option<CString>>;
 
 /// A start has taken the endpoints: from then on others that are refused leave these in force.
 static STARTED: AtomicBool = AtomicBool::new(false);
@@ -32,7 +33,7 @@ pub fn define() {
     define_numbers();
     if is_preloading() {
         if has_user(&text(&ETCD_ENDPOINTS)) {
-            guard::report(Error::UserInEndpoints);
+            throw(Error::from(LeaseError::UserInEndpoints));
         }
         STARTED.store(true, Ordering::Relaxed);
     }
@@ -165,7 +166,7 @@ unsafe extern "C-unwind" fn check_endpoints(
         {
             return true;
         }
-        let report = Error::UserInEndpoints.report();
+        let report = LeaseError::UserInEndpoints.report();
         let copy = |text: &str| {
             let text = CString::new(text).unwrap_or_default();
             pg_sys::MemoryContextStrdup(pg_sys::ErrorContext, text.as_ptr())
@@ -193,43 +194,11 @@ pub fn uses_etcd() -> bool {
     }
 }
 
-/// What the background worker needs to know of etcd.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Etcd {
-    pub endpoints: String,
-    pub prefix: String,
-    pub user: String,
-    pub password_file: String,
-    pub ca_file: String,
-    pub cert_file: String,
-    pub key_file: String,
-    /// Seconds.
-    pub lease: i64,
-    pub grace: i64,
-    /// Milliseconds.
-    pub clock_difference: i64,
-}
-
-pub fn etcd() -> Etcd {
-    Etcd {
-        endpoints: text(&ETCD_ENDPOINTS),
-        prefix: text(&ETCD_PREFIX),
-        user: text(&ETCD_USER),
-        password_file: text(&ETCD_PASSWORD_FILE),
-        ca_file: text(&ETCD_CA_FILE),
-        cert_file: text(&ETCD_CERT_FILE),
-        key_file: text(&ETCD_KEY_FILE),
-        lease: i64::from(get(&ETCD_LEASE)),
-        grace: i64::from(get(&ETCD_GRACE)),
-        clock_difference: i64::from(get(&MAX_CLOCK_DIFFERENCE)),
-    }
-}
-
-/// Empty where unset.
+/// What this server calls itself in its fleet.
 pub fn node_name() -> String {
-    text(&NODE_NAME)
+    server::node_name(text(&NODE_NAME))
 }
 
-fn text(setting: &Text) -> String {
+fn text(setting: &TextSetting) -> String {
     setting.get().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -1,0 +1,79 @@
+//! The SQL functions that serve the planner; see `sql/planner.sql`.
+#![allow(unsafe_code)]
+
+use super::args::Args;
+use super::checks;
+use crate::error::Error;
+use crate::planner;
+use pgrx::pg_sys::{self, NodeTag};
+use snowid_base::guard::guarded;
+use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, PgMicros, TWITTER_EPOCH};
+use snowid_core::layout::{INSTAGRAM, Layout, TWITTER};
+use snowid_core::range;
+
+/// snowid.planner_support(internal): what PostgreSQL asks about the functions that name it.
+pub fn support(args: Args) -> Result<i64, Error> {
+    let request = args.bigint(0) as *mut pg_sys::Node;
+    // SAFETY: PostgreSQL passes a request, whose tag says which.
+    unsafe {
+        match (*request).type_ {
+            NodeTag::T_SupportRequestSimplify => {
+                // Not simpler by itself, but now worth looking at the conditions.
+                planner::wake();
+            }
+            // recheck: by its meaning all rows pass.
+            NodeTag::T_SupportRequestSelectivity => {
+                (*request.cast::<pg_sys::SupportRequestSelectivity>()).selectivity = 1.0;
+                return Ok(args.bigint(0));
+            }
+            _ => {}
+        }
+    }
+    Ok(0)
+}
+
+/// snowid.last_id_before(timestamptz [, epoch])
+pub fn last_id_before(args: Args) -> Result<i64, Error> {
+    last(args, false, INSTAGRAM_EPOCH, INSTAGRAM)
+}
+
+/// snowid.last_id_until(timestamptz [, epoch])
+pub fn last_id_until(args: Args) -> Result<i64, Error> {
+    last(args, true, INSTAGRAM_EPOCH, INSTAGRAM)
+}
+
+/// snowid.last_snowflake_before(timestamptz [, epoch])
+pub fn last_snowflake_before(args: Args) -> Result<i64, Error> {
+    last(args, false, TWITTER_EPOCH, TWITTER)
+}
+
+/// snowid.last_snowflake_until(timestamptz [, epoch])
+pub fn last_snowflake_until(args: Args) -> Result<i64, Error> {
+    last(args, true, TWITTER_EPOCH, TWITTER)
+}
+
+fn last(args: Args, inclusive: bool, default: Epoch, layout: Layout) -> Result<i64, Error> {
+    Ok(range::last(args.bigint(0), inclusive, checks::epoch(args, 1, default)?, layout))
+}
+
+/// snowid.range_start(bigint, bigint)
+pub fn range_start(args: Args) -> Result<i64, Error> {
+    Ok(range::start(args.bigint(0), args.bigint(1)))
+}
+
+/// snowid.recheck(boolean)
+pub fn same(args: Args) -> Result<bool, Error> {
+    Ok(args.bigint(0) as u8 != 0)
+}
+
+/// snowid.instant(date): as comparing with a date takes it, beyond timestamptz too.
+pub fn instant_of_date(args: Args) -> Result<PgMicros, Error> {
+    // SAFETY: takes values; says what overflows instead of raising an error.
+    Ok(guarded(|| unsafe { pg_sys::date2timestamptz_opt_overflow(args.integer(0), &mut 0) }))
+}
+
+/// snowid.instant(timestamp): as comparing with a timestamp takes it, beyond timestamptz too.
+pub fn instant_of_timestamp(args: Args) -> Result<PgMicros, Error> {
+    // SAFETY: as above.
+    Ok(guarded(|| unsafe { pg_sys::timestamp2timestamptz_opt_overflow(args.bigint(0), &mut 0) }))
+}

@@ -1,0 +1,4 @@
+//! What this session is to PostgreSQL: what its user may, and what interrupts it.
+
+pub mod interrupts;
+pub mod privileges;
