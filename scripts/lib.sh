@@ -131,19 +131,28 @@ check_rust() {
     die "there is no rustfmt here, which the build needs" "rustup component add rustfmt    (then try again)"
 }
 
-# build PROFILE: the library, for the server of use_pg_config; sets built.
+# build PROFILE: the libraries, for the server of use_pg_config; sets built. That of etcd is left out of what
+# the demo needs, and where ETCD=no says that nobody leases worker IDs.
 build() {
-  built=$target/$1/libpg_snowid.so
+  local library packages=()
+  built=("$target/$1/libpg_snowid.so")
+  if [ "$1" != demo ] && [ "${ETCD:-yes}" != no ]; then built+=("$target/$1/libpg_snowid_etcd.so"); fi
+  for library in "${built[@]}"; do
+    library=${library##*/lib}
+    packages+=(-p "${library%.so}")
+  done
   logged "building pg_snowid $version for PostgreSQL $pg" cargo build --profile "$1" --lib --locked \
-    --no-default-features --features "pg$pg"
+    "${packages[@]}" --no-default-features --features "pg$pg"
 }
 
 # install_files LIB EXTENSION [COMMAND]: puts what was built into these folders, by way of COMMAND as_root where
 # that is needed. install replaces a library that servers have loaded; written over in place it would crash them.
 install_files() {
-  local sql=$target/pg_snowid--$version.sql
+  local library sql=$target/pg_snowid--$version.sql
   scripts/install-sql >"$sql"
-  ${3:-} install -m 755 "$built" "$1/pg_snowid.so"
+  for library in "${built[@]}"; do
+    ${3:-} install -m 755 "$library" "$1/${library##*/lib}"
+  done
   ${3:-} install -m 644 pg_snowid.control "$sql" "$2/"
 }
 
