@@ -5,7 +5,8 @@ use super::checks;
 use crate::draw::generator::Generator;
 use crate::draw::high_water;
 use crate::error::{Error, LeaseError, MemoryError};
-use crate::session::{interrupts, privileges};
+use crate::session::privileges;
+use crate::session::wait::{self, Event};
 use crate::settings;
 use crate::shared::{self, place};
 use snowid_base::clock;
@@ -108,7 +109,7 @@ pub fn release_worker(_: Args) -> Result<bool, Error> {
             if clock::monotonic_ns() - since > PATIENCE_NS {
                 return Err(LeaseError::ReleaseUnconfirmed { lease }.into());
             }
-            interrupts::sleep_ns(10_000_000);
+            wait::sleep_ns(Event::WorkerRelease, 10_000_000);
         }
         Ok(true)
     })

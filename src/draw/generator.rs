@@ -4,9 +4,9 @@
 //! millisecond, a mark that wants attention, a clock found behind, an error) leaves it for a cold
 //! function under a guard.
 
-use super::{high_water, own};
+use super::high_water;
 use crate::error::{Error, LeaseError, MarkError};
-use crate::session::interrupts;
+use crate::session::wait::{self, Event};
 use crate::settings::{self, shards};
 use crate::shared;
 use pgrx::{PgLogLevel, PgSqlErrorCode, ereport};
@@ -138,22 +138,22 @@ impl Generator {
                 Err(LeaseError::RanOut { lease, until: self.until, ms, now: clock::unix_ms() }
                     .into())
             }
-            None => Err(own::no_worker_id(lease).into()),
+            None => Err(shared::no_worker_id(lease).into()),
         }
     }
 
     /// Sleeps for a full millisecond, once: until it ends, or a signal comes.
     fn wait_for(&self, ms: UnixMs, before: Option<Wait>) -> Wait {
         let now = clock::monotonic_ns();
-        let wait = match before {
+        let full = match before {
             Some(wait) => wait.found_full(ms, now),
             None => {
                 self.cell.count_wait();
                 Wait::new(ms, now)
             }
         };
-        interrupts::sleep_ns(wait.pause(clock::unix_ns(), now));
-        wait
+        wait::sleep_ns(Event::NextMillisecond, full.pause(clock::unix_ns(), now));
+        full
     }
 
     #[inline(always)]

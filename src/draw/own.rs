@@ -20,19 +20,13 @@ impl Generator {
             return Ok(Self { cell, database, layout: TWITTER, node, epoch, until });
         }
         if settings::uses_etcd() {
-            return Err(no_worker_id(lease).into());
+            return Err(shared::no_worker_id(lease).into());
         }
         let set = |part: Option<u32>, name| part.ok_or(LeaseError::Unset { name });
         let datacenter = set(settings::datacenter_id(), "datacenter_id")?;
         let worker = set(settings::worker_id(), "worker_id")?;
         Self::of_worker(twitter_node(datacenter, worker), epoch, function)
     }
-}
-
-/// Why there is no worker id where one is leased.
-#[cold]
-pub fn no_worker_id(lease: &'static Lease) -> LeaseError {
-    if place::is_preloaded() { LeaseError::NoWorkerId { lease } } else { LeaseError::NotPreloaded }
 }
 
 /// What `snowflake_id()` goes by.

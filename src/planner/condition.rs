@@ -131,79 +131,117 @@ fn replace(
     places: &mut [Vec<Expr>],
     table: &mut Table,
 ) -> Option<()> {
-    let (reader, id) = (found[0].reader, found[0].id);
-    let mut positive = table.is_positive(id, conditions);
-    let (mut new, mut rechecked, mut replaced, mut later) = (vec![], vec![], vec![], vec![]);
-
-    let (mut known, mut ids) = (vec![], Ids::ALL);
-    for condition in found {
-        if let Value::Known(instant) = condition.value {
-            ids = ids.and(Ids::of(condition.comparison, instant, reader.epoch, reader.layout));
-            known.push(condition.at);
-        }
-    }
-
-    let mut bounds = vec![];
-    for condition in found {
-        if let Value::Later(value, joins) = condition.value {
-            let last =
-                |inclusive| Some(Some(Bound { value: reader.last(value, inclusive)?, joins }));
-            let (lower, upper) = match condition.comparison {
-                Comparison::From => (last(false)?, None),
-                Comparison::After => (last(true)?, None),
-                Comparison::Before => (None, last(false)?),
-                Comparison::Until => (None, last(true)?),
-                Comparison::At => (last(false)?, last(true)?),
-            };
-            bounds.push((lower, upper));
-            later.push(condition.at);
-        }
-    }
-    // The upper bound that a lower one goes with: with it no id with the sign bit comes after.
-    let upper = bounds.iter().filter_map(|bound| bound.1).min_by_key(|upper| upper.joins);
-    match ids.before() {
-        // A lower bound that is known goes with an upper one that isn't.
-        Some(before) if !positive && upper.is_some_and(|upper| !upper.joins) => {
-            bounds.push((Some(Bound { value: bigint(before), joins: false }), None));
-            rechecked.extend(known);
-        }
-        _ if known.is_empty() => {}
-        _ => {
-            new.extend(exact(ids.signed(positive), id));
-            positive |= ids.positive();
-            replaced.extend(known);
-        }
-    }
-    if positive { &mut replaced } else { &mut rechecked }.extend(later);
-    for (lower, _) in bounds.iter() {
-        let Some(lower) = lower else { continue };
-        let above = compare(id, Operator::Greater, lower.value);
-        new.push(match upper {
-            _ if positive => above,
-            Some(upper) if !upper.joins || lower.joins => {
-                let start = reader.range_start(lower.value, upper.value)?;
-                compare(id, Operator::GreaterOrEqual, start)
-            }
-            _ => expression::or(&[above, compare(id, Operator::Less, bigint(0))]),
-        });
-    }
-    for (_, upper) in bounds {
-        new.extend(upper.map(|upper| compare(id, Operator::LessOrEqual, upper.value)));
-    }
-
+    let first = &found[0];
+    let Instead { mut new, replaced, rechecked } =
+        Instead::of(found, table.is_positive(first.id, conditions))?;
     if table.keeps_conditions() {
-        places[found[0].at].extend(new);
+        places[first.at].extend(new);
         return Some(());
     }
     if !rechecked.is_empty() {
         let all: Vec<Expr> = rechecked.iter().map(|&at| conditions[at]).collect();
-        new.push(reader.recheck(expression::and(&all))?);
+        new.push(first.reader.recheck(expression::and(&all))?);
     }
     for at in replaced.into_iter().chain(rechecked) {
         places[at].clear();
     }
-    places[found[0].at] = new;
+    places[first.at] = new;
     Some(())
+}
+
+/// What is to be there instead of conditions on one id.
+#[derive(Default)]
+struct Instead {
+    new: Vec<Expr>,
+    /// Where conditions stand that the new ones say all of.
+    replaced: Vec<usize>,
+    /// Where those stand that are to be rechecked besides.
+    rechecked: Vec<usize>,
+}
+
+impl Instead {
+    fn of(found: &[Condition], mut positive: bool) -> Option<Self> {
+        let (reader, id) = (found[0].reader, found[0].id);
+        let (known, ids) = known_range(found);
+        let (later, mut bounds) = later_bounds(found)?;
+        // The upper bound that a lower one goes with: with it no id with the sign bit comes after.
+        let upper = bounds.iter().filter_map(|bound| bound.1).min_by_key(|upper| upper.joins);
+        let mut instead = Self::default();
+        match ids.before() {
+            // A lower bound that is known goes with an upper one that isn't.
+            Some(before) if !positive && upper.is_some_and(|upper| !upper.joins) => {
+                bounds.push((Some(Bound { value: bigint(before), joins: false }), None));
+                instead.rechecked = known;
+            }
+            _ if known.is_empty() => {}
+            _ => {
+                instead.new = exact(ids.signed(positive), id);
+                positive |= ids.positive();
+                instead.replaced = known;
+            }
+        }
+        if positive { &mut instead.replaced } else { &mut instead.rechecked }.extend(later);
+        for lower in bounds.iter().filter_map(|bound| bound.0) {
+            instead.new.push(above(reader, id, lower, upper, positive)?);
+        }
+        for upper in bounds.iter().filter_map(|bound| bound.1) {
+            instead.new.push(compare(id, Operator::LessOrEqual, upper.value));
+        }
+        Some(instead)
+    }
+}
+
+/// The conditions whose instant is known, and the ids that they leave together.
+fn known_range(found: &[Condition]) -> (Vec<usize>, Ids) {
+    let (mut known, mut ids) = (vec![], Ids::ALL);
+    for Condition { at, reader, comparison, value, .. } in found {
+        if let Value::Known(instant) = *value {
+            ids = ids.and(Ids::of(*comparison, instant, reader.epoch, reader.layout));
+            known.push(*at);
+        }
+    }
+    (known, ids)
+}
+
+/// A lower and an upper bound, neither of which there must be.
+type Bounds = (Option<Bound>, Option<Bound>);
+
+/// The conditions whose instant is known only when the query runs, and the bounds that they make.
+fn later_bounds(found: &[Condition]) -> Option<(Vec<usize>, Vec<Bounds>)> {
+    let (mut later, mut bounds) = (vec![], vec![]);
+    for Condition { at, reader, comparison, value, .. } in found {
+        let Value::Later(value, joins) = *value else { continue };
+        let last = |inclusive| Some(Some(Bound { value: reader.last(value, inclusive)?, joins }));
+        bounds.push(match comparison {
+            Comparison::From => (last(false)?, None),
+            Comparison::After => (last(true)?, None),
+            Comparison::Before => (None, last(false)?),
+            Comparison::Until => (None, last(true)?),
+            Comparison::At => (last(false)?, last(true)?),
+        });
+        later.push(*at);
+    }
+    Some((later, bounds))
+}
+
+/// Ids above a bound; where they may have the sign bit, those with it too, but for what an upper bound
+/// takes away.
+fn above(
+    reader: Reader,
+    id: Expr,
+    lower: Bound,
+    upper: Option<Bound>,
+    positive: bool,
+) -> Option<Expr> {
+    let above = compare(id, Operator::Greater, lower.value);
+    Some(match upper {
+        _ if positive => above,
+        Some(upper) if !upper.joins || lower.joins => {
+            let start = reader.range_start(lower.value, upper.value)?;
+            compare(id, Operator::GreaterOrEqual, start)
+        }
+        _ => expression::or(&[above, compare(id, Operator::Less, bigint(0))]),
+    })
 }
 
 fn exact(range: Signed, id: Expr) -> Vec<Expr> {

@@ -1,4 +1,4 @@
-//! What this session is to PostgreSQL: what its user may, and what interrupts it.
+//! What this session is to PostgreSQL: what its user may, and what it waits for.
 
-pub mod interrupts;
 pub mod privileges;
+pub mod wait;

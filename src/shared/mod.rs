@@ -7,10 +7,10 @@
 
 pub mod place;
 
-use crate::error::{Error, MemoryError};
+use crate::error::{Error, LeaseError, MemoryError};
 use pgrx::pg_sys;
 use snowid_base::guard::{guarded, throw};
-use snowid_base::memory::{Database, Memory};
+use snowid_base::memory::{Database, Lease, Memory};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -127,4 +127,10 @@ pub fn home() -> &'static str {
         (Some(_), true) => "preloaded",
         (Some(_), false) => "dsm registry",
     }
+}
+
+/// Why there is no worker id where one is leased.
+#[cold]
+pub fn no_worker_id(lease: &'static Lease) -> LeaseError {
+    if place::is_preloaded() { LeaseError::NoWorkerId { lease } } else { LeaseError::NotPreloaded }
 }

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use crate::error::Error;
-use crate::session::interrupts;
+use crate::session::wait::{self, Event};
 use pgrx::pg_sys;
 use snowid_base::clock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,7 +37,7 @@ pub fn wait(lsn: u64, what: &'static str) -> Result<(), Error> {
         if reloaded && !patient && !server_wants_confirmation() {
             return Err(Error::Unconfirmed { what });
         }
-        interrupts::sleep_ns(POLL_NS);
+        wait::sleep_ns(Event::SyncStandby, POLL_NS);
     }
     Ok(())
 }

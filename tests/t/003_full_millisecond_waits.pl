@@ -39,6 +39,9 @@ for my $round (1 .. 5)
 	$node->poll_query_until('postgres',
 		"SELECT max(waits) > $before + 20 FROM snowid.generators WHERE shard_id = 5")
 	  or die 'the block does not wait';
+	my $event = wait_event($node, 'SnowidNextMillisecond');
+	$node->poll_query_until('postgres', "SELECT wait_event = '$event' FROM pg_stat_activity WHERE pid = $pid")
+	  or die 'pg_stat_activity does not show the wait';
 	my $asked = monotonic_ms();
 	$control->query_safe("SELECT pg_cancel_backend($pid)");
 	$session->query('');

@@ -112,7 +112,7 @@ $node->reload;
 wait_until('the setting', sub { $session->query_safe('SHOW synchronous_standby_names') eq 'nobody' });
 my ($waiting) = start_load($node, script('SELECT next_id(3);'));
 my $pid = wait_until('a draw that waits', sub { $session->query_safe(
-		"SELECT pid FROM pg_stat_activity WHERE application_name = 'load' AND wait_event = 'Extension'") });
+		"SELECT pid FROM pg_stat_activity WHERE application_name = 'load' AND wait_event_type = 'Extension'") });
 is(mark(), $now + 2000, 'someone has raised the mark and waits');
 kill 'KILL', $pid;
 end_load($waiting);

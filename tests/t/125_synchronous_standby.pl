@@ -48,7 +48,7 @@ sub waits
 	$session->{stdin} .= "SELECT next_id(1);\n\\echo done\n\\warn done\n";
 	$session->{run}->pump_nb;
 	wait_until('a draw that waits', sub { $primary->safe_psql('postgres',
-			"SELECT wait_event = 'Extension' FROM pg_stat_activity WHERE pid = $pid AND state = 'active'") eq 't' });
+			"SELECT wait_event = '@{[ wait_event($primary, 'SnowidSyncStandby') ]}' FROM pg_stat_activity WHERE pid = $pid AND state = 'active'") eq 't' });
 	is(last_id(), $last, "$name: the draw waits, and the shard has given nothing");
 	$meanwhile->($pid);
 	$session->{run}->pump until $session->{stdout} =~ /done\n/ && $session->{stderr} =~ /done\n/;

@@ -45,7 +45,7 @@ for my $draw ("next_ticket('orders') FROM generate_series(1, 100)", "next_ticket
 	$session->{stdin} .= "SELECT $draw;\n\\echo done\n\\warn done\n";
 	$session->{run}->pump_nb;
 	wait_until('a draw that waits', sub { $primary->safe_psql('postgres',
-			"SELECT wait_event = 'Extension' FROM pg_stat_activity WHERE pid = $pid AND state = 'active'") eq 't' });
+			"SELECT wait_event = '@{[ wait_event($primary, 'SnowidSyncStandby') ]}' FROM pg_stat_activity WHERE pid = $pid AND state = 'active'") eq 't' });
 	$primary->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 	$session->{run}->pump until $session->{stdout} =~ /done\n/ && $session->{stderr} =~ /done\n/;
 	like($session->{stderr}, qr/57014: canceling statement due to user request/, "$draw: it waits, and can be cancelled");

@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More ();
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC CLOCK_REALTIME);
 
-our @EXPORT = qw(server needs major error_of background start_together finish_all at_once fields survey
+our @EXPORT = qw(server needs major wait_event error_of background start_together finish_all at_once fields survey
   at_most unix_ms monotonic_ms log_count);
 
 # server(NAME, preload => 0, conf => TEXT, init => [ARGUMENTS], clock => CLOCK, extension => 0):
@@ -46,6 +46,13 @@ sub major
 {
 	my ($node) = @_;
 	return int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
+}
+
+# What pg_stat_activity calls a wait of ours: extensions' waits have one name before PostgreSQL 17.
+sub wait_event
+{
+	my ($node, $name) = @_;
+	return major($node) < 17 ? 'Extension' : $name;
 }
 
 # The error that SQL ends with, '' if it succeeds: SQLSTATE, message, detail and hint.
