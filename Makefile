@@ -43,7 +43,7 @@ lint: ## check formatting, and that clippy has nothing to say
 typecheck: ## type-check for a major without its server: PG=16
 	@scripts/typecheck $(PG)
 
-install: ## build and install into the server of PG_CONFIG
+install: ## build and install into the server of PG_CONFIG (ETCD=no leaves out what leases worker IDs)
 	@scripts/install '$(PG_CONFIG)'
 
 installcheck: ## run the SQL tests on a running server (PGHOST, PGPORT, PGUSER)

@@ -56,7 +56,7 @@ CREATE FUNCTION snowid.read_generators(
     OUT kind text, OUT shard_id integer, OUT datacenter_id integer, OUT worker_id integer,
     OUT last_id bigint, OUT last_at timestamptz, OUT waits bigint, OUT clock_regressions bigint
 ) RETURNS SETOF record
-    LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'read_generators_wrapper';
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'snowid_read_generators';
 COMMENT ON FUNCTION snowid.read_generators() IS 'the rows of the view snowid.generators';
 
 CREATE VIEW snowid.generators AS SELECT * FROM snowid.read_generators();
@@ -82,7 +82,7 @@ CREATE FUNCTION snowid.read_status(
     OUT sequence_spread integer, OUT high_water_raises bigint, OUT high_water_flush_waits bigint,
     OUT worker_source text, OUT node_name text, OUT lease_until timestamptz, OUT lease_problem text
 ) RETURNS SETOF record
-    LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'read_status_wrapper';
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'snowid_read_status';
 COMMENT ON FUNCTION snowid.read_status() IS 'what the view snowid.status shows';
 
 CREATE VIEW snowid.status AS

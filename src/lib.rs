@@ -26,18 +26,22 @@ mod fleet;
 // The SQL surface.
 mod call;
 
-use snowid_base::guard;
+use snowid_base::guard::{self, guarded, throw};
 
 ::pgrx::pg_module_magic!(name, version);
 
-#[pgrx::pg_guard]
+/// Called by PostgreSQL when it has loaded the library.
+#[allow(unsafe_code)]
+#[unsafe(no_mangle)]
 extern "C-unwind" fn _PG_init() {
     guard::install();
-    let refuse = |error: error::MemoryError| guard::throw(error::Error::from(error));
-    shared::place::claim_process().unwrap_or_else(refuse);
-    settings::early::check().unwrap_or_else(refuse);
-    settings::define();
-    shared::place::request();
-    planner::install();
-    fleet::register();
+    guarded(|| {
+        let refuse = |error: error::MemoryError| throw(error::Error::from(error));
+        shared::place::claim_process().unwrap_or_else(refuse);
+        settings::early::check().unwrap_or_else(refuse);
+        settings::define();
+        shared::place::request();
+        planner::install();
+        fleet::register();
+    });
 }

@@ -34,8 +34,8 @@ mod settings;
 
 use keeper::Keeper;
 use pgrx::bgworkers::{BackgroundWorker, SignalWakeFlags};
-use pgrx::{pg_guard, pg_sys};
-use snowid_base::guard;
+use pgrx::pg_sys;
+use snowid_base::guard::{self, guarded, throw};
 use std::time::{Duration, Instant};
 
 ::pgrx::pg_module_magic!(name, version);
@@ -44,16 +44,18 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_secs(1);
 
 #[allow(unsafe_code)]
-#[pg_guard]
 #[unsafe(no_mangle)]
 extern "C-unwind" fn snowid_lease_main(_argument: pg_sys::Datum) {
     guard::install();
-    BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
-    let memory = memory::find().unwrap_or_else(|error| guard::throw(error.report()));
-    match Keeper::new(memory) {
-        Ok(keeper) => run(keeper),
-        Err(problem) => problem.log(),
-    }
+    guarded(|| {
+        let wakes = SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM;
+        BackgroundWorker::attach_signal_handlers(wakes);
+        let memory = memory::find().unwrap_or_else(|error| throw(error.report()));
+        match Keeper::new(memory) {
+            Ok(keeper) => run(keeper),
+            Err(problem) => problem.log(),
+        }
+    });
     // SAFETY: ends the process. PostgreSQL starts a worker anew that doesn't end with 0, unless it
     // shuts down.
     unsafe { pg_sys::proc_exit(1) }

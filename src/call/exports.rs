@@ -1,8 +1,8 @@
 //! The C symbols that `sql/*.sql` refers to, one line each.
 #![allow(unsafe_code)]
 
-use super::{VERSION_1, call, call_guarded, call_set};
-use super::{admin, backfill, compose, decode, generate, layouts, planner, text, tickets};
+use super::{VERSION_1, call, call_guarded, call_set, call_table};
+use super::{admin, backfill, compose, decode, generate, layouts, planner, text, tickets, views};
 use crate::draw::Series;
 use pgrx::pg_sys::{Datum, FunctionCallInfo, Pg_finfo_record};
 
@@ -107,6 +107,11 @@ export!(pg_finfo_snowid_check_epoch, snowid_check_epoch, |f| call(f, admin::chec
 export!(pg_finfo_snowid_lock_backfill, snowid_lock_backfill, |f| {
     call(f, backfill::lock_backfill)
 });
+
+export!(pg_finfo_snowid_read_generators, snowid_read_generators, |f| {
+    call_table(f, views::generators)
+});
+export!(pg_finfo_snowid_read_status, snowid_read_status, |f| call_table(f, views::status));
 
 export!(pg_finfo_snowid_planner_support, snowid_planner_support, |f| call(f, planner::support));
 export!(pg_finfo_snowid_last_id_before, snowid_last_id_before, |f| {

@@ -35,6 +35,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo};
 use returns::Returns;
 use snowid_base::guard::{guarded, throw};
+use views::Columns;
 
 /// Each function's `pg_finfo_` record.
 static VERSION_1: pg_sys::Pg_finfo_record = pg_sys::Pg_finfo_record { api_version: 1 };
@@ -104,6 +105,28 @@ pub unsafe fn call_set<S: Copy>(
         (*fcinfo).isnull = true;
         Datum::from(0usize)
     }
+}
+
+/// Runs a function that returns a table, all rows at once.
+///
+/// # Safety
+/// As for [`call`]; the SQL definition returns a set of records with columns of these types.
+pub unsafe fn call_table<const N: usize>(
+    fcinfo: FunctionCallInfo,
+    rows: impl FnOnce() -> Vec<Columns<N>>,
+) -> Datum {
+    // SAFETY: the frame is valid, and PostgreSQL raises an error where no set is expected.
+    guarded(|| unsafe {
+        pg_sys::InitMaterializedSRF(fcinfo, 0);
+        let result = (*fcinfo).resultinfo.cast::<pg_sys::ReturnSetInfo>();
+        let (table, desc) = ((*result).setResult, (*result).setDesc);
+        for row in rows() {
+            let mut nulls = row.map(|value| value.is_none());
+            let mut values = row.map(|value| value.unwrap_or(Datum::from(0usize)));
+            pg_sys::tuplestore_putvalues(table, desc, values.as_mut_ptr(), nulls.as_mut_ptr());
+        }
+        Datum::from(0usize)
+    })
 }
 
 #[cold]

@@ -4,99 +4,74 @@ use crate::draw::OwnWorker;
 use crate::session::privileges;
 use crate::settings::{self, shards};
 use crate::shared;
-use pgrx::prelude::*;
+use pgrx::IntoDatum;
+use pgrx::pg_sys::Datum;
 use snowid_base::clock;
 use snowid_core::cell::Cell;
-use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, TWITTER_EPOCH, UnixMs, pg_micros};
+use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, PgMicros, TWITTER_EPOCH, pg_micros};
 use snowid_core::layout::{Fields, INSTAGRAM, Layout, TWITTER, twitter_parts};
 use snowid_core::step::Word;
 use std::sync::atomic::Ordering;
 
-/// snowid.read_generators()
-#[pg_extern(sql = false)]
-#[allow(clippy::type_complexity)]
-fn read_generators() -> TableIterator<
-    'static,
-    (
-        name!(kind, &'static str),
-        name!(shard_id, Option<i32>),
-        name!(datacenter_id, Option<i32>),
-        name!(worker_id, Option<i32>),
-        name!(last_id, Option<i64>),
-        name!(last_at, Option<TimestampWithTimeZone>),
-        name!(waits, i64),
-        name!(clock_regressions, i64),
-    ),
-> {
+/// A row, whose columns may be NULL.
+pub type Columns<const N: usize> = [Option<Datum>; N];
+
+/// snowid.read_generators(): kind, shard_id, datacenter_id, worker_id, last_id, last_at, waits,
+/// clock_regressions
+pub fn generators() -> Vec<Columns<8>> {
     let sees = Sees::now();
-    let rows = in_use().map(move |used| {
+    let row = |used| {
         let Used { layout, node, cell, last } = used;
         let last = sees.last_of(layout).then_some(last);
         let last_id = last.and_then(|last| last_id(last, layout, node));
-        let last_at = last.and_then(|last| timestamp(last.ms()));
+        let last_at = last.and_then(|last| pg_micros(last.ms()));
         let (kind, shard, datacenter, worker) = if layout == INSTAGRAM {
             ("shard", Some(node as i32), None, None)
         } else {
             let (datacenter, worker) = twitter_parts(node);
             ("worker", None, Some(datacenter as i32), Some(worker as i32))
         };
-        let (waits, regressions) = (cell.waits() as i64, cell.clock_regressions() as i64);
-        (kind, shard, datacenter, worker, last_id, last_at, waits, regressions)
-    });
-    TableIterator::new(rows)
+        [
+            kind.into_datum(),
+            shard.into_datum(),
+            datacenter.into_datum(),
+            worker.into_datum(),
+            last_id.into_datum(),
+            last_at.into_datum(),
+            (cell.waits() as i64).into_datum(),
+            (cell.clock_regressions() as i64).into_datum(),
+        ]
+    };
+    in_use().map(row).collect()
 }
 
-/// snowid.read_status()
-#[pg_extern(sql = false)]
-#[allow(clippy::type_complexity)]
-fn read_status() -> TableIterator<
-    'static,
-    (
-        name!(version, &'static str),
-        name!(last_at, Option<TimestampWithTimeZone>),
-        name!(last_ahead_ms, Option<i64>),
-        name!(next_id_exhausts_at, Option<TimestampWithTimeZone>),
-        name!(snowflake_id_exhausts_at, Option<TimestampWithTimeZone>),
-        name!(shared_memory, &'static str),
-        name!(datacenter_id, Option<i32>),
-        name!(worker_id, Option<i32>),
-        name!(max_clock_regression_ms, i64),
-        name!(max_clock_jump_ms, i64),
-        name!(max_downtime_ms, i64),
-        name!(sequence_spread, i32),
-        name!(high_water_raises, Option<i64>),
-        name!(high_water_flush_waits, Option<i64>),
-        name!(worker_source, &'static str),
-        name!(node_name, Option<String>),
-        name!(lease_until, Option<TimestampWithTimeZone>),
-        name!(lease_problem, Option<String>),
-    ),
-> {
+/// snowid.read_status(): the columns that sql/ names
+pub fn status() -> Vec<Columns<18>> {
     let own = OwnWorker::now();
     let database = shared::ready("").ok().map(|(_, database)| database);
     let sees = Sees::now();
     let seen = in_use().filter(|used| sees.last_of(used.layout));
     let last = seen.map(|used| used.last.ms()).max();
-    TableIterator::once((
-        env!("CARGO_PKG_VERSION"),
-        last.and_then(timestamp),
-        last.map(|ms| (ms - clock::unix_ms()).max(0)),
-        exhausts_at(INSTAGRAM, INSTAGRAM_EPOCH),
-        exhausts_at(TWITTER, TWITTER_EPOCH),
-        shared::home(),
-        own.datacenter.map(|id| id as i32),
-        own.worker.map(|id| id as i32),
-        settings::max_clock_regression(),
-        settings::max_clock_jump(),
-        settings::max_downtime(),
-        settings::sequence_spread() as i32,
-        database.map(|database| database.raises.load(Ordering::Relaxed) as i64),
-        database.map(|database| database.flush_waits.load(Ordering::Relaxed) as i64),
-        own.source,
-        own.node_name,
-        own.until.and_then(timestamp),
-        own.problem,
-    ))
+    vec![[
+        env!("CARGO_PKG_VERSION").into_datum(),
+        last.and_then(pg_micros).into_datum(),
+        last.map(|ms| (ms - clock::unix_ms()).max(0)).into_datum(),
+        exhausts_at(INSTAGRAM, INSTAGRAM_EPOCH).into_datum(),
+        exhausts_at(TWITTER, TWITTER_EPOCH).into_datum(),
+        shared::home().into_datum(),
+        own.datacenter.map(|id| id as i32).into_datum(),
+        own.worker.map(|id| id as i32).into_datum(),
+        settings::max_clock_regression().into_datum(),
+        settings::max_clock_jump().into_datum(),
+        settings::max_downtime().into_datum(),
+        (settings::sequence_spread() as i32).into_datum(),
+        database.map(|database| database.raises.load(Ordering::Relaxed) as i64).into_datum(),
+        database.map(|database| database.flush_waits.load(Ordering::Relaxed) as i64).into_datum(),
+        own.source.into_datum(),
+        own.node_name.into_datum(),
+        own.until.and_then(pg_micros).into_datum(),
+        own.problem.into_datum(),
+    ]]
 }
 
 /// A shard or worker that has issued or been advanced to something.
@@ -148,10 +123,6 @@ fn last_id(last: Word, layout: Layout, node: u32) -> Option<i64> {
 }
 
 /// The first instant for which the epoch has no id.
-fn exhausts_at(layout: Layout, epoch: Epoch) -> Option<TimestampWithTimeZone> {
-    timestamp(epoch.plus(layout.elapsed_max() + 1))
-}
-
-fn timestamp(ms: UnixMs) -> Option<TimestampWithTimeZone> {
-    TimestampWithTimeZone::try_from(pg_micros(ms)?).ok()
+fn exhausts_at(layout: Layout, epoch: Epoch) -> Option<PgMicros> {
+    pg_micros(epoch.plus(layout.elapsed_max() + 1))
 }

@@ -41,7 +41,7 @@ impl MemoryError {
             Self::TooManyDatabases { most, preloaded } => report(
                 ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
                 "too many databases generate IDs on this server",
-                format!("{most} databases that exist have since its start."),
+                format!("There is room for {most}, and all of those exist."),
                 if preloaded {
                     "Raise \"pg_snowid.max_databases\" and restart the server, or drop databases \
                      that are not needed."

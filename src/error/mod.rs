@@ -9,6 +9,7 @@ mod mark;
 mod memory;
 mod relation;
 mod sequence;
+mod shards;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -19,6 +20,7 @@ pub use mark::MarkError;
 pub use memory::MemoryError;
 pub use relation::RelationName;
 pub use sequence::SequenceError;
+pub use shards::BadShards;
 pub use text::TextError;
 
 use pgrx::PgSqlErrorCode::*;

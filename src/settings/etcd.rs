@@ -1,10 +1,10 @@
 //! The settings about etcd, which the lease worker reads by their names. What they say tells of the server's inside, so its texts are shown to superusers
 //! and members of `pg_read_all_settings` alone. None of them is a secret: the password is in a file.
 
-use super::{fixed, is_preloading};
+use super::{fixed, is_preloading, refuse};
 use crate::error::{Error, LeaseError};
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
-use snowid_base::guard::throw;
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
+use snowid_base::guard::{guarded, throw};
 use snowid_base::server;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -154,29 +154,17 @@ type CheckHook = unsafe extern "C-unwind" fn(
 /// static settings would step in; `define` ends the start instead. Nor where the library isn't preloaded,
 /// for the same reason: there nothing is sent.
 #[allow(unsafe_code)]
-#[pg_guard]
 unsafe extern "C-unwind" fn check_endpoints(
     value: *mut *mut c_char,
     _extra: *mut *mut c_void,
     _source: pg_sys::GucSource::Type,
 ) -> bool {
-    // SAFETY: PostgreSQL passes a text, and takes what ErrorContext holds of its report.
-    unsafe {
-        if !STARTED.load(Ordering::Relaxed) || !has_user(&CStr::from_ptr(*value).to_string_lossy())
-        {
-            return true;
-        }
-        let report = LeaseError::UserInEndpoints.report();
-        let copy = |text: &str| {
-            let text = CString::new(text).unwrap_or_default();
-            pg_sys::MemoryContextStrdup(pg_sys::ErrorContext, text.as_ptr())
-        };
-        // Instead of PostgreSQL's own message, which has the value.
-        pg_sys::GUC_check_errmsg_string = copy(report.message());
-        pg_sys::GUC_check_errdetail_string = copy(report.detail().unwrap_or_default());
-        pg_sys::GUC_check_errhint_string = copy(report.hint().unwrap_or_default());
-        false
-    }
+    // SAFETY: PostgreSQL passes a text.
+    guarded(|| unsafe {
+        let refused =
+            STARTED.load(Ordering::Relaxed) && has_user(&CStr::from_ptr(*value).to_string_lossy());
+        !refused || refuse(&LeaseError::UserInEndpoints.report())
+    })
 }
 
 fn has_user(endpoints: &str) -> bool {

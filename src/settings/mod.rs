@@ -6,8 +6,11 @@ pub mod shards;
 
 pub use etcd::{node_name, uses_etcd};
 
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
 use snowid_core::layout::TWITTER_PART_MAX;
+use std::ffi::CString;
+use std::ptr;
 
 const UNSET: i32 = -1;
 
@@ -111,6 +114,24 @@ fn fixed() -> GucContext {
 pub fn is_preloading() -> bool {
     // SAFETY: a flag of this process.
     unsafe { pg_sys::process_shared_preload_libraries_in_progress }
+}
+
+/// Has a check hook refuse a value. A report without a message leaves PostgreSQL's, which has the value.
+#[allow(unsafe_code)]
+fn refuse(report: &ErrorReport) -> bool {
+    let copy = |text: Option<&str>| {
+        let Some(text) = text.filter(|text| !text.is_empty()) else { return ptr::null_mut() };
+        let text = CString::new(text).unwrap_or_default();
+        // SAFETY: under a guard; the text is copied to where PostgreSQL's own macros put theirs.
+        unsafe { pg_sys::MemoryContextStrdup(pg_sys::ErrorContext, text.as_ptr()) }
+    };
+    // SAFETY: PostgreSQL has set these to null before it called the hook, and reads them after it.
+    unsafe {
+        pg_sys::GUC_check_errmsg_string = copy(Some(report.message()));
+        pg_sys::GUC_check_errdetail_string = copy(report.detail());
+        pg_sys::GUC_check_errhint_string = copy(report.hint());
+    }
+    false
 }
 
 #[allow(unsafe_code)]

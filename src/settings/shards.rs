@@ -6,10 +6,10 @@
 //! taken, and means none.
 #![allow(unsafe_code)]
 
-use pgrx::{
-    GucContext, GucFlags, GucRegistry, GucSetting, PgLogLevel, PgSqlErrorCode, ereport, pg_guard,
-    pg_sys,
-};
+use super::refuse;
+use crate::error::BadShards;
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PgLogLevel, pg_sys};
+use snowid_base::guard::guarded;
 use snowid_core::shards::{Shards, WORDS, place};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -58,15 +58,10 @@ pub fn are_listed() -> bool {
 /// What the setting allows, as a sentence.
 pub fn allowed() -> String {
     let list = SETTING.get().unwrap_or_default();
-    let text = list.to_string_lossy();
     // SAFETY: a C string.
     match unsafe { parse(list.as_ptr()) } {
-        Some(Err(item)) => {
-            format!(
-                "It may draw from none: \"{item}\" in \"{text}\" is not a shard or a range of shards."
-            )
-        }
-        _ => format!("It may draw from the shards {text} only."),
+        Some(Err(bad)) => bad.none_allowed(),
+        _ => format!("It may draw from the shards {} only.", list.to_string_lossy()),
     }
 }
 
@@ -74,57 +69,42 @@ pub fn allowed() -> String {
 ///
 /// # Safety
 /// `list` is null or a C string.
-unsafe fn parse(list: *const c_char) -> Option<Result<Shards, String>> {
+unsafe fn parse(list: *const c_char) -> Option<Result<Shards, BadShards>> {
     if list.is_null() {
         return None;
     }
     // SAFETY: as the caller says.
     let list = unsafe { CStr::from_ptr(list) }.to_string_lossy();
     let list = list.trim();
-    (!list.is_empty())
-        .then(|| Shards::parse(list).map_err(|item| item.escape_default().to_string()))
+    let bad = |item: &str| BadShards { list: list.into(), item: item.escape_default().to_string() };
+    (!list.is_empty()).then(|| Shards::parse(list).map_err(bad))
 }
 
-#[pg_guard]
 unsafe extern "C-unwind" fn check(
     value: *mut *mut c_char,
     _extra: *mut *mut c_void,
     source: pg_sys::GucSource::Type,
 ) -> bool {
-    // SAFETY: PostgreSQL passes the new value, and takes the detail as a palloc'd string.
-    unsafe {
-        let Some(Err(item)) = parse(*value) else { return true };
-        // A parallel worker takes over what its leader has.
-        if pg_sys::InitializingParallelWorker {
-            return true;
+    // SAFETY: PostgreSQL passes the new value; a flag of this process.
+    guarded(|| unsafe {
+        match parse(*value) {
+            // A parallel worker takes over what its leader has.
+            Some(Err(bad)) if !pg_sys::InitializingParallelWorker => {
+                if is_stored(source) {
+                    bad.warning().report(PgLogLevel::WARNING);
+                    return true;
+                }
+                refuse(&bad.report())
+            }
+            _ => true,
         }
-        let detail = format!("\"{item}\" is not a shard or a range of shards from 0 to 8191.");
-        if is_stored(source) {
-            warn(CStr::from_ptr(*value), &detail);
-            return true;
-        }
-        let detail = CString::new(detail).unwrap_or_default();
-        pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(detail.as_ptr());
-        false
-    }
+    })
 }
 
 /// Whether a value was stored earlier, perhaps by someone without the library.
 fn is_stored(source: pg_sys::GucSource::Type) -> bool {
     use pg_sys::GucSource::{PGC_S_DATABASE_USER, PGC_S_GLOBAL};
     (PGC_S_GLOBAL..=PGC_S_DATABASE_USER).contains(&source) || DEFINING.load(Ordering::Relaxed)
-}
-
-fn warn(value: &CStr, detail: &str) {
-    ereport!(
-        PgLogLevel::WARNING,
-        PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-        format!(
-            "invalid value for parameter \"pg_snowid.shards\": \"{}\"",
-            value.to_string_lossy()
-        ),
-        format!("{detail} No IDs are drawn from any.")
-    );
 }
 
 unsafe extern "C-unwind" fn assign(value: *const c_char, _extra: *mut c_void) {

@@ -7,7 +7,7 @@
 # sizes were all that a user is told, or if a session could hold two libraries.
 #
 # The other libraries are copies of the installed file, in which one thing was changed: what it says of
-# itself (Header in src/shared/place.rs), which is all that libraries compare. Their code is the same.
+# itself (Header in base/src/memory/header.rs), which is all that libraries compare. Their code is the same.
 
 use strict;
 use warnings;

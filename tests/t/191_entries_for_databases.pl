@@ -33,7 +33,7 @@ $node->safe_psql("d$_", 'CREATE EXTENSION pg_snowid; SELECT next_id(5)') for 1 .
 my @sessions = map { background($node, "d$_") } 2 .. 3;
 my @last = map { $_->query_safe('SELECT next_id(5)') } @sessions;
 
-my $refused = qr/ERROR: +53400: too many databases generate IDs on this server\nDETAIL: +3 databases that exist have since its start\.\nHINT: +Raise "pg_snowid.max_databases" and restart the server/;
+my $refused = qr/ERROR: +53400: too many databases generate IDs on this server\nDETAIL: +There is room for 3, and all of those exist\.\nHINT: +Raise "pg_snowid.max_databases" and restart the server/;
 like(error_of($node, 'd4', 'CREATE EXTENSION pg_snowid'), $refused, 'a fourth database is refused, a superuser too');
 like(error_of($node, 'd4', 'CREATE EXTENSION pg_snowid'), $refused, 'again');
 is($node->safe_psql("d$_", 'SELECT id_shard(next_id(5))'), '5', "d$_ goes on") for 1 .. 3;
