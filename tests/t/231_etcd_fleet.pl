@@ -13,6 +13,7 @@ use Test::More;
 use Snowid qw(fields error_of at_most monotonic_ms);
 use SnowidCrash qw(start_again wait_until status);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new;
 

@@ -13,6 +13,7 @@ use Test::More;
 use Snowid qw(at_most monotonic_ms log_count);
 use SnowidCrash qw(start_again wait_until status);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new;
 my ($a, $b) = map { $etcd->server($_) } qw(a b);

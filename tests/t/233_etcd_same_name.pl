@@ -14,6 +14,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use SnowidCrash qw(start_again wait_until status);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new;
 my $original = $etcd->server('original', init => [ allows_streaming => 1 ], settings => { node_name => 'n', etcd_lease => '12s' });

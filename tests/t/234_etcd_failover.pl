@@ -14,6 +14,7 @@ use Test::More;
 use Snowid qw(error_of at_most monotonic_ms);
 use SnowidCrash qw(start_again wait_until status);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new;
 my $primary = $etcd->server('primary', init => [ allows_streaming => 1 ], settings => { node_name => 'n', datacenter_id => 3 });

@@ -14,6 +14,7 @@ use Test::More;
 use Snowid qw(unix_ms);
 use SnowidCrash qw(start_again wait_until status);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new;
 my $EXHAUSTED = qr/ERROR: +53400: .*exhausted/;
@@ -30,6 +31,7 @@ claim_refused($second, $EXHAUSTED, qr/\b1\b/, 'the second');
 my $now = unix_ms();
 $clocks{first}->stands($now + 4000);
 $clocks{second}->stands($now - 4000);
+wait_until('a bound by the new clock', sub { refusal($first) eq '' });
 draw($first, 100_000);
 $first->safe_psql('postgres', 'SELECT snowid.release_worker()');
 my $bound = $etcd->record('pair/02/03')->{bound_ms};

@@ -13,6 +13,7 @@ use Test::More;
 use Snowid qw(unix_ms);
 use SnowidCrash qw(start_again wait_until status);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new;
 my $WRONG = qr{ERROR: +55000: clock (is behind the last time recorded for the worker ID|differs from the other live servers')\n};

@@ -13,6 +13,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use SnowidCrash qw(wait_until status);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new(tls => 1);
 my $other = SnowidEtcd->new(tls => 1);    # by another authority

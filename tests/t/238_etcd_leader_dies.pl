@@ -10,6 +10,7 @@ use warnings;
 use Test::More;
 use SnowidCrash qw(wait_until status);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new(members => 3);
 my @nodes = map { $etcd->server($_, settings => { etcd_lease => '9s' }) } qw(a b);

@@ -16,6 +16,7 @@ use Snowid qw(log_count);
 use Test::More;
 use SnowidCrash qw(wait_until status);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new;
 my $dir = PostgreSQL::Test::Utils::tempdir('proxy');

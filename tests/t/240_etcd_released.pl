@@ -11,6 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use SnowidCrash qw(wait_until);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new;
 my $node = $etcd->server('a');

@@ -13,6 +13,7 @@ use Test::More;
 use Snowid qw(unix_ms at_most);
 use SnowidCrash qw(wait_until);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new;
 my $node = $etcd->server('a', settings => { datacenter_id => 3, worker_id => 4, etcd_lease => '1d' });

@@ -11,6 +11,7 @@ use Test::More;
 use Snowid qw(log_count);
 use SnowidCrash qw(start_again);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new;
 my $node = $etcd->server('a', settings => { etcd_lease => '10min' });

@@ -17,6 +17,7 @@ use Test::More;
 use Snowid qw(error_of log_count);
 use SnowidCrash qw(start_again wait_until);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new(tls => 1);
 my $other = SnowidEtcd->new(tls => 1);    # by another authority

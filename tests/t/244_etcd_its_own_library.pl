@@ -13,6 +13,7 @@ use Test::More;
 use Snowid qw(background);
 use SnowidCrash qw(wait_until);
 use SnowidEtcd;
+use SnowidFleet;
 
 my $etcd = SnowidEtcd->new;
 my $other = PostgreSQL::Test::Utils::tempdir('other');
@@ -29,14 +30,14 @@ sub libraries
 my $session = background($node, 'postgres');
 $session->query_safe('SELECT snowflake_id(), next_id(5)');
 is(libraries($session->query_safe('SELECT pg_backend_pid()')), 'pg_snowid', 'a session that draws has loaded the one library');
-is(libraries(SnowidEtcd::lease_worker($node)), 'pg_snowid pg_snowid_etcd', 'the lease worker has both');
+is(libraries(lease_worker($node)), 'pg_snowid pg_snowid_etcd', 'the lease worker has both');
 
 # Kills the worker, and with it the memory that holds the pair; waits until the next one has said why it can't.
 sub next_worker_says
 {
 	my ($regex) = @_;
 	my $log = -s $node->logfile;
-	kill 'KILL', SnowidEtcd::lease_worker($node);
+	kill 'KILL', lease_worker($node);
 	wait_until('the next worker', sub { slurp_file($node->logfile, $log) =~ $regex });
 	wait_until('connections', sub { $node->psql('postgres', 'SELECT 1') == 0 });
 	like(refusal($node), qr/55000: +no worker ID is claimed yet\n.*\nHINT: .*the server's log says why/, 'no id is given, and the log says why');
