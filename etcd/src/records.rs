@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Recorded times are below this (the year 6429), so that adding to one overflows nothing.
 const TIME_END: UnixMs = 1 << 47;
 
-/// `node/<name>`: the pair that a name has.
+/// `name/<name>`: the pair that a name has.
 #[derive(Serialize, Deserialize)]
 pub struct NameRecord {
     datacenter: u32,
@@ -22,7 +22,7 @@ pub struct NameRecord {
 /// `pair/<datacenter>/<worker>`: what stays known of a pair.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct PairRecord {
-    pub node: String,
+    pub name: String,
     pub instance: String,
     pub boot: String,
     pub time_ms: UnixMs,
@@ -49,8 +49,8 @@ pub struct LiveRecord {
 pub struct Keys(pub String);
 
 impl Keys {
-    pub fn node(&self, name: &str) -> String {
-        format!("{}node/{name}", self.0)
+    pub fn name(&self, name: &str) -> String {
+        format!("{}name/{name}", self.0)
     }
 
     pub fn live(&self, name: &str) -> String {
@@ -94,9 +94,9 @@ impl Snapshot {
     /// Keys of other kinds are none of ours.
     fn add(&mut self, entry: &Entry, keys: &Keys) -> Option<()> {
         let key = entry.key.strip_prefix(&keys.0)?;
-        if let Some(name) = key.strip_prefix("node/") {
-            let node: NameRecord = parse(&entry.value)?;
-            self.names.insert(name.into(), whole(node.datacenter, node.worker)?);
+        if let Some(name) = key.strip_prefix("name/") {
+            let pair: NameRecord = parse(&entry.value)?;
+            self.names.insert(name.into(), whole(pair.datacenter, pair.worker)?);
         } else if let Some(pair) = key.strip_prefix("pair/") {
             let (datacenter, worker) = pair.split_once('/')?;
             let node = whole(datacenter.parse().ok()?, worker.parse().ok()?)?;
@@ -126,7 +126,7 @@ impl Snapshot {
     pub fn fleet(&self, name: &str) -> Fleet {
         let pairs = self.pairs.iter().map(|(&node, pair)| lease::Pair {
             node,
-            name: pair.node.clone(),
+            name: pair.name.clone(),
             holder: holder(&pair.instance, &pair.boot),
             time: pair.time_ms,
             bound: pair.bound_ms,
@@ -188,7 +188,7 @@ pub fn whole(datacenter: u32, worker: u32) -> Option<u32> {
 mod tests {
     use super::*;
 
-    const PAIR: &str = r#"{"node":"a","instance":"i","boot":"b","time_ms":5,"bound_ms":9,"floor_ms":0,"released":false,"later":1}"#;
+    const PAIR: &str = r#"{"name":"a","instance":"i","boot":"b","time_ms":5,"bound_ms":9,"floor_ms":0,"released":false,"later":1}"#;
 
     fn snapshot(key: &str, value: &str) -> Result<Snapshot, BadRecord> {
         let entry = Entry { key: key.into(), value: value.into(), revision: 7, lease: 3 };
@@ -226,7 +226,7 @@ mod tests {
             ("p/pair/01/02", &PAIR.replace('9', "-1")),
             ("p/pair/01/02", &PAIR.replace('9', &end)),
             ("p/pair/01/02", &PAIR.replace('9', "1e300")),
-            ("p/node/a", r#"{"datacenter":0,"worker":32}"#),
+            ("p/name/a", r#"{"datacenter":0,"worker":32}"#),
             ("p/live/a", "null"),
         ] {
             assert_eq!(

@@ -40,11 +40,11 @@ for my $node (@nodes)
 	is((fields($id, 1))[1], $datacenter * 32 + $worker, "$name: its ids carry its pair");
 	is(status($node, 'node_name'), $name, "$name: snowid.status has the node name");
 	is(status($node, "lease_until - clock_timestamp() BETWEEN '1 s' AND '6 s' AND lease_problem IS NULL"), 't', 'the bound, and no problem');
-	is_deeply($etcd->record("node/$name"), { datacenter => $datacenter, worker => $worker }, "$name: etcd has its pair");
+	is_deeply($etcd->record("name/$name"), { datacenter => $datacenter, worker => $worker }, "$name: etcd has its pair");
 	my $live = $etcd->record("live/$name");
 	is_deeply([ @$live{qw(port data_directory datacenter worker)} ], [ $node->port, $node->data_dir, $datacenter, $worker ], 'who it is');
 	my $record = $etcd->record(sprintf 'pair/%02d/%02d', $datacenter, $worker);
-	is("$record->{node} $record->{instance}", "$name $live->{instance}", 'and who holds it');
+	is("$record->{name} $record->{instance}", "$name $live->{instance}", 'and who holds it');
 	wait_until('its time is reported again', sub { $etcd->record("live/$name")->{time_ms} > $live->{time_ms} });
 	wait_until("$name: the bound moves on", sub {
 		$etcd->record(sprintf 'pair/%02d/%02d', $datacenter, $worker)->{bound_ms} > $record->{bound_ms} });
@@ -90,7 +90,7 @@ draw_on($_, 1) for @nodes;
 
 $c->safe_psql('postgres', 'SELECT snowid.release_worker()');
 claim_refused($c, qr/ERROR: +55000: .*released/, qr/./, 'released');
-is_deeply([ map { $etcd->record($_) } 'node/c', 'live/c' ], [ undef, undef ], 'released: the node has no pair any more');
+is_deeply([ map { $etcd->record($_) } 'name/c', 'live/c' ], [ undef, undef ], 'released: the node has no pair any more');
 ok($etcd->record('pair/00/0' . $pair{c} =~ s{.*/}{}r)->{released}, 'released: the pair is marked so');
 ok(!-e $c->data_dir . '/pg_snowid.lease', 'released: nothing is left in the data directory');
 $c->reload;
@@ -117,11 +117,11 @@ set("pg_snowid.datacenter_id = -1\npg_snowid.worker_id = 1\npg_snowid.node_name 
 is(in_force($d, 'etcd'), '1/1', 'worker_id = 1: the lowest free one with it');
 set("pg_snowid.datacenter_id = 9\npg_snowid.worker_id = 30");
 is(in_force($d, 'etcd'), '9/30', 'both: that pair, though the node had another');
-$etcd->put('node/junk' => {});
+$etcd->put('name/junk' => {});
 set('');
-claim_refused($d, qr/ERROR: +XX001: etcd holds a record that is not of pg_snowid\n/, qr{"pg_snowid/node/junk"}, 'a record that is none');
+claim_refused($d, qr/ERROR: +XX001: etcd holds a record that is not of pg_snowid\n/, qr{"pg_snowid/name/junk"}, 'a record that is none');
 is(in_force($a, 'etcd'), $pair{a}, 'which is nothing to those that hold a pair');
-$etcd->delete('node/junk');
+$etcd->delete('name/junk');
 is(in_force($d, 'etcd'), '9/30', 'deleted: served');
 set("pg_snowid.node_name = ''\npg_snowid.datacenter_id = -1\npg_snowid.worker_id = -1");
 is($d->safe_psql('postgres', 'SHOW cluster_name'), 'd', 'the framework gives a cluster_name on the command line');

@@ -65,7 +65,7 @@ draw($third, 1000);
 $clocks{second}->runs(0);
 start_again($second, $clocks{second});
 claim_refused($second, $EXHAUSTED, qr/./, 'the second, back too late');
-is($etcd->record('node/second'), undef, 'its name stands for no pair any more');
+is($etcd->record('name/second'), undef, 'its name stands for no pair any more');
 like(stop_drawing(), $EXHAUSTED, 'sessions were told so');
 nothing_twice('an abandoned pair');
 $_->stop for $second, $third;
@@ -80,9 +80,9 @@ while (my @some = splice @pairs, 0, 40)
 		my $name = sprintf 's%02d%02d', $datacenter, $worker;
 		my %pair = (datacenter => $datacenter + 0, worker => $worker + 0);
 		my %who = (instance => unpack('H*', $name x 4), boot => '', time_ms => unix_ms());
-		("node/$name" => \%pair,
+		("name/$name" => \%pair,
 			"live/$name" => { %pair, %who, host => 'elsewhere', port => 5432, data_directory => "/$name" },
-			sprintf('pair/%02d/%02d', @$_) => { %who, node => $name, bound_ms => $who{time_ms} + 5000, floor_ms => 0,
+			sprintf('pair/%02d/%02d', @$_) => { %who, name => $name, bound_ms => $who{time_ms} + 5000, floor_ms => 0,
 				released => JSON::PP::false });
 	} @some);
 }

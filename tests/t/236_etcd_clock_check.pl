@@ -68,7 +68,7 @@ in_force($_, 'etcd') for $a, $b, $c;
 $clocks{d}->runs(60_000);
 my $d = $etcd->server('d', clock => $clocks{d});
 claim_refused($d, $WRONG, $FIGURES, 'a minute ahead of three others');
-ok(!$etcd->record('node/d'), 'it has taken no pair');
+ok(!$etcd->record('name/d'), 'it has taken no pair');
 $clocks{d}->runs(-60_000);
 wait_until('d tries again', sub { problem($d) =~ /the clock says/ && time_ms($d, 'clock_timestamp()') < unix_ms() - 50_000 });
 claim_refused($d, $WRONG, $FIGURES, 'a minute behind three others');

@@ -95,13 +95,13 @@ impl Keeper {
         let live = LiveRecord::new(&self.identity, node, pair.time_ms);
         let mut transaction = Transaction::default()
             .put(&keys.live(name), json(&live), Some(lease))
-            .put(&keys.node(name), json(&NameRecord::new(node)), None)
+            .put(&keys.name(name), json(&NameRecord::new(node)), None)
             .put(&keys.pair(node), json(pair), None);
-        for key in [keys.live(name), keys.node(name), keys.pair(node)] {
+        for key in [keys.live(name), keys.name(name), keys.pair(node)] {
             transaction = unchanged(transaction, &key);
         }
         if let Some(loser) = &take.from {
-            let key = keys.node(loser);
+            let key = keys.name(loser);
             transaction = unchanged(unchanged(transaction, &key), &keys.live(loser));
             if snapshot.names.get(loser) == Some(&node) && loser != name {
                 transaction = transaction.delete(&key);

@@ -210,7 +210,7 @@ impl Keeper {
         // Ids of a database whose mark is ahead of the clock go on from that, as far as is tolerated.
         let wanted = self.memory.lease.take_wanted().min(now + settings::max_clock_regression());
         PairRecord {
-            node: self.identity.name.clone(),
+            name: self.identity.name.clone(),
             instance: self.identity.instance.clone(),
             boot: self.identity.boot.clone(),
             time_ms: now,

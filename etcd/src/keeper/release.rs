@@ -43,7 +43,7 @@ impl Keeper {
     fn record_release(&mut self, node: u32, bound: UnixMs) -> Result<bool, Problem> {
         let snapshot = self.read()?;
         let name = &self.identity.name;
-        let (live, own, pair) = (self.keys.live(name), self.keys.node(name), self.keys.pair(node));
+        let (live, own, pair) = (self.keys.live(name), self.keys.name(name), self.keys.pair(node));
         let is_own = |instance: &str, boot: &str| holder(instance, boot) == self.server.holder;
         match snapshot.pairs.get(&node) {
             Some(pair) if is_own(&pair.instance, &pair.boot) => {}
