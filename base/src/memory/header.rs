@@ -75,7 +75,7 @@ const fn padded<const N: usize>(text: &[u8]) -> [u8; N] {
 impl Header {
     /// The names under which the two are found.
     pub const NAME: &CStr = c"pg_snowid";
-    pub const MEMORY: &CStr = c"pg_snowid block";
+    pub const MEMORY: &CStr = c"pg_snowid data";
 
     /// This library's own: of a library, it is known by its address.
     pub const OURS: &'static Self = &OURS;
