@@ -22,21 +22,21 @@ use snowid_core::mark::LEAD;
 use snowid_core::step::Word;
 use std::sync::atomic::Ordering;
 
-/// snowid.advance(id [, epoch])
+/// snowid.advance(id, epoch)
 pub fn advance(args: Args) -> Result<i64, Error> {
     let epoch = arguments::epoch(args, 1, INSTAGRAM_EPOCH)?;
     let id = args.bigint(0);
-    let shard = INSTAGRAM.node(id as u64) as i32;
+    let shard = INSTAGRAM.node(id as u64).into();
     advance_past(id, generate::shard(shard, epoch, "snowid.advance()")?)
 }
 
-/// snowid.advance_snowflake(id [, epoch])
+/// snowid.advance_snowflake(id, epoch)
 pub fn advance_snowflake(args: Args) -> Result<i64, Error> {
     let epoch = arguments::epoch(args, 1, TWITTER_EPOCH)?;
     let id = args.bigint(0);
     let (datacenter, worker) = twitter_parts(TWITTER.node(id as u64));
     let function = "snowid.advance_snowflake()";
-    advance_past(id, generate::worker(datacenter as i32, worker as i32, epoch, function)?)
+    advance_past(id, generate::worker(datacenter.into(), worker.into(), epoch, function)?)
 }
 
 /// Makes all later ids greater than `id`; returns the least id that can come. An id further ahead
@@ -77,7 +77,7 @@ fn check_ahead(ms: UnixMs, now: UnixMs) -> Result<(), Error> {
     if ahead > tolerated { Err(Error::AdvanceTooFar { ms, now, tolerated }) } else { Ok(()) }
 }
 
-/// snowid.init_high_water(), called by the extension's script. Where nothing can be generated, as on
+/// snowid_internal.init_high_water(), called by the extension's script. Where nothing can be generated, as on
 /// a server of before 17 that hasn't the library preloaded, there is nothing to stand above.
 pub fn init_high_water(_: Args) -> Result<bool, Error> {
     match shared::ready("CREATE EXTENSION") {
@@ -122,14 +122,14 @@ pub fn release_worker(_: Args) -> Result<bool, Error> {
     })
 }
 
-/// snowid.check_epoch(epoch): the epoch, if ids can be made in it now.
+/// snowid_internal.check_epoch(epoch): the epoch, if ids can be made in it now.
 pub fn check_epoch(args: Args) -> Result<PgMicros, Error> {
     let epoch = arguments::epoch(args, 0, INSTAGRAM_EPOCH)?.unix_ms();
     let now = clock::unix_ms();
     if epoch > now { Err(Error::EpochInFuture { epoch, now }) } else { Ok(args.bigint(0)) }
 }
 
-/// snowid.read_generators()
+/// snowid_internal.read_generators()
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]
 fn read_generators() -> TableIterator<
@@ -163,7 +163,7 @@ fn read_generators() -> TableIterator<
     TableIterator::new(rows)
 }
 
-/// snowid.read_status()
+/// snowid_internal.read_status()
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]
 fn read_status() -> TableIterator<

@@ -11,14 +11,14 @@ use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, TWITTER_EPOCH};
 use snowid_core::layout::{INSTAGRAM, TWITTER};
 use snowid_core::step::Claim;
 
-/// next_id(shard_id [, epoch])
+/// next_id(shard_id, epoch)
 #[inline(always)]
 pub fn next_id(args: Args) -> Result<i64, Error> {
     let epoch = arguments::epoch(args, 1, INSTAGRAM_EPOCH)?;
-    shard(args.integer(0), epoch, "next_id()")?.id()
+    shard(args.bigint(0), epoch, "next_id()")?.id()
 }
 
-/// snowflake_id([datacenter_id, worker_id] [, epoch])
+/// snowflake_id([datacenter_id, worker_id,] epoch)
 #[inline(always)]
 pub fn snowflake_id(args: Args) -> Result<i64, Error> {
     const NAME: &str = "snowflake_id()";
@@ -26,24 +26,30 @@ pub fn snowflake_id(args: Args) -> Result<i64, Error> {
         return own_worker(arguments::epoch(args, 0, TWITTER_EPOCH)?, NAME)?.id();
     }
     let epoch = arguments::epoch(args, 2, TWITTER_EPOCH)?;
-    worker(args.integer(0), args.integer(1), epoch, NAME)?.id()
+    worker(args.bigint(0), args.bigint(1), epoch, NAME)?.id()
 }
 
-/// next_ids(shard_id, count [, epoch]): what is left of the block to start with.
+/// next_ids(shard_id, count, epoch): what is left of the block to start with.
 pub fn next_ids(args: Args) -> Result<Block, Error> {
     let epoch = arguments::epoch(args, 2, INSTAGRAM_EPOCH)?;
-    Ok(Block::new(shard(args.integer(0), epoch, "next_ids()")?, arguments::count(args.integer(1))?))
+    Ok(Block::new(shard(args.bigint(0), epoch, "next_ids()")?, arguments::count(args.bigint(1))?))
 }
 
-/// snowflake_ids(count [, epoch])
+/// snowflake_ids([datacenter_id, worker_id,] count, epoch)
 pub fn snowflake_ids(args: Args) -> Result<Block, Error> {
-    let epoch = arguments::epoch(args, 1, TWITTER_EPOCH)?;
-    Ok(Block::new(own_worker(epoch, "snowflake_ids()")?, arguments::count(args.integer(0))?))
+    const NAME: &str = "snowflake_ids()";
+    if args.count() < 3 {
+        let epoch = arguments::epoch(args, 1, TWITTER_EPOCH)?;
+        return Ok(Block::new(own_worker(epoch, NAME)?, arguments::count(args.bigint(0))?));
+    }
+    let epoch = arguments::epoch(args, 3, TWITTER_EPOCH)?;
+    let generator = worker(args.bigint(0), args.bigint(1), epoch, NAME)?;
+    Ok(Block::new(generator, arguments::count(args.bigint(2))?))
 }
 
 /// The generator of a shard, for `function`.
 #[inline(always)]
-pub fn shard(id: i32, epoch: Epoch, function: &'static str) -> Result<Generator, Error> {
+pub fn shard(id: i64, epoch: Epoch, function: &'static str) -> Result<Generator, Error> {
     let node = arguments::shard(id)?;
     if !shards::has(node) {
         return Err(Error::NotThisDatabases { shard: node });
@@ -56,8 +62,8 @@ pub fn shard(id: i32, epoch: Epoch, function: &'static str) -> Result<Generator,
 /// The generator of a worker, for `function`.
 #[inline(always)]
 pub fn worker(
-    datacenter: i32,
-    worker: i32,
+    datacenter: i64,
+    worker: i64,
     epoch: Epoch,
     function: &'static str,
 ) -> Result<Generator, Error> {
@@ -80,7 +86,7 @@ fn own_worker(epoch: Epoch, function: &'static str) -> Result<Generator, Error> 
     }
     let datacenter = settings::datacenter_id().ok_or(Error::Unset { name: "datacenter_id" })?;
     let id = settings::worker_id().ok_or(Error::Unset { name: "worker_id" })?;
-    worker(datacenter, id, epoch, function)
+    worker(datacenter.into(), id.into(), epoch, function)
 }
 
 /// A block on its way out. Each atomic step claims as much of a millisecond as is free and wanted;
