@@ -3,7 +3,7 @@
 -- it is made (so that nothing depends on search_path) and inlined by the planner.
 
 CREATE FUNCTION snowid.bind_schema(
-    schema_name text, epoch timestamptz DEFAULT NULL, shard_id integer DEFAULT NULL,
+    schema_name text, shard_id bigint DEFAULT NULL, epoch timestamptz DEFAULT NULL,
     replace boolean DEFAULT false
 ) RETURNS void
     LANGUAGE plpgsql VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE
@@ -11,7 +11,7 @@ CREATE FUNCTION snowid.bind_schema(
 AS $bind$
 #variable_conflict use_variable
 DECLARE
-    home CONSTANT text := snowid.home();
+    home CONSTANT text := snowid_internal.home();
     target CONSTANT oid := (SELECT n.oid FROM pg_namespace n WHERE n.nspname = schema_name);
     mark CONSTANT text := 'bound by pg_snowid to ';
     binding CONSTANT text := mark || concat_ws(', ',
@@ -21,9 +21,9 @@ DECLARE
     only_e CONSTANT text := coalesce(quote_literal(epoch) || '::timestamptz', '');
     -- The shard as a value, and as parameters where it isn't bound.
     s CONSTANT text := coalesce(shard_id::text, 'shard_id');
-    s_type CONSTANT text := CASE WHEN shard_id IS NULL THEN 'integer' END;
-    s_only CONSTANT text := CASE WHEN shard_id IS NULL THEN 'shard_id integer' ELSE '' END;
-    s_first CONSTANT text := CASE WHEN shard_id IS NULL THEN 'shard_id integer, ' ELSE '' END;
+    s_type CONSTANT text := CASE WHEN shard_id IS NULL THEN 'bigint' END;
+    s_only CONSTANT text := CASE WHEN shard_id IS NULL THEN 'shard_id bigint' ELSE '' END;
+    s_first CONSTANT text := CASE WHEN shard_id IS NULL THEN 'shard_id bigint, ' ELSE '' END;
     -- What others have made is never adopted, whatever its comment says: its owner could give it another body, to
     -- be run by whoever inserts.
     made CONSTANT oid[] := ARRAY(SELECT p.oid FROM pg_proc p
@@ -45,9 +45,9 @@ BEGIN
             MESSAGE = 'neither an epoch nor a shard is given to bind to',
             HINT = 'Pass epoch, shard_id, or both.';
     END IF;
-    PERFORM snowid.check_epoch(epoch);
+    PERFORM snowid_internal.check_epoch(epoch);
     -- Refuses a shard out of range; any instant serves.
-    PERFORM snowid.make_id('2020-01-01 00:00:00+00', shard_id, 0, '2020-01-01 00:00:00+00');
+    PERFORM snowid_internal.make_id('2020-01-01 00:00:00+00', shard_id, 0, '2020-01-01 00:00:00+00');
 
     SELECT obj_description(m.oid, 'pg_proc') INTO other FROM unnest(made) AS m (oid)
      WHERE obj_description(m.oid, 'pg_proc') <> binding LIMIT 1;
@@ -63,10 +63,10 @@ BEGIN
         SELECT format('%I.%I', schema_name, v.name) AS name, v.types, v.parameters, v.result, v.expression
           FROM (VALUES
             ('next_id', coalesce(s_type, ''), s_only, 'bigint VOLATILE', format('next_id(%s%s)', s, e)),
-            ('next_ids', concat_ws(', ', s_type, 'integer'), s_first || 'count integer',
+            ('next_ids', concat_ws(', ', s_type, 'bigint'), s_first || 'count bigint',
                 'SETOF bigint VOLATILE', format('next_ids(%s, count%s)', s, e)),
-            ('make_id', concat_ws(', ', 'timestamptz', s_type, 'integer'),
-                format('created_at timestamptz, %ssequence integer DEFAULT 0', s_first),
+            ('make_id', concat_ws(', ', 'timestamptz', s_type, 'bigint'),
+                format('created_at timestamptz, %ssequence bigint DEFAULT 0', s_first),
                 'bigint IMMUTABLE', format('make_id(created_at, %s, sequence%s)', s, e)),
             ('id_floor', 'timestamptz', 'created_at timestamptz',
                 'bigint IMMUTABLE', format('id_floor(created_at%s)', e)),
@@ -76,13 +76,15 @@ BEGIN
                 'id bigint, OUT created_at timestamptz, OUT shard_id integer, OUT sequence integer',
                 'record IMMUTABLE', format('decode_id(id%s)', e)),
             ('snowflake_id', '', '', 'bigint VOLATILE', format('snowflake_id(%s)', only_e)),
-            ('snowflake_id', 'integer, integer', 'datacenter_id integer, worker_id integer',
+            ('snowflake_id', 'bigint, bigint', 'datacenter_id bigint, worker_id bigint',
                 'bigint VOLATILE', format('snowflake_id(datacenter_id, worker_id%s)', e)),
-            ('snowflake_ids', 'integer', 'count integer',
+            ('snowflake_ids', 'bigint', 'count bigint',
                 'SETOF bigint VOLATILE', format('snowflake_ids(count%s)', e)),
-            ('make_snowflake_id', 'timestamptz, integer, integer, integer',
-                'created_at timestamptz, datacenter_id integer, worker_id integer, '
-                'sequence integer DEFAULT 0', 'bigint IMMUTABLE',
+            ('snowflake_ids', 'bigint, bigint, bigint', 'datacenter_id bigint, worker_id bigint, count bigint',
+                'SETOF bigint VOLATILE', format('snowflake_ids(datacenter_id, worker_id, count%s)', e)),
+            ('make_snowflake_id', 'timestamptz, bigint, bigint, bigint',
+                'created_at timestamptz, datacenter_id bigint, worker_id bigint, '
+                'sequence bigint DEFAULT 0', 'bigint IMMUTABLE',
                 format('make_snowflake_id(created_at, datacenter_id, worker_id, sequence%s)', e)),
             ('snowflake_floor', 'timestamptz', 'created_at timestamptz',
                 'bigint IMMUTABLE', format('snowflake_floor(created_at%s)', e)),
@@ -105,11 +107,11 @@ BEGIN
         EXECUTE format('CREATE %s FUNCTION %s(%s) RETURNS %s STRICT PARALLEL SAFE LANGUAGE sql RETURN %s.%s',
             CASE WHEN existing IS NOT NULL THEN 'OR REPLACE' END,
             wanted.name, wanted.parameters, wanted.result, home, wanted.expression);
-        PERFORM snowid.check_calls('pg_proc', to_regprocedure(format('%s(%s)', wanted.name, wanted.types)));
+        PERFORM snowid_internal.check_calls('pg_proc', to_regprocedure(format('%s(%s)', wanted.name, wanted.types)));
         EXECUTE format('COMMENT ON FUNCTION %s(%s) IS %L', wanted.name, wanted.types, binding);
     END LOOP;
 
-    -- What an earlier binding made and this one has no place for, such as next_id(integer).
+    -- What an earlier binding made and this one has no place for, such as next_id(bigint).
     FOR existing IN
         SELECT m.oid FROM unnest(made) AS m (oid) WHERE obj_description(m.oid, 'pg_proc') <> binding
     LOOP
@@ -117,5 +119,36 @@ BEGIN
     END LOOP;
 END
 $bind$;
-COMMENT ON FUNCTION snowid.bind_schema(text, timestamptz, integer, boolean) IS
+COMMENT ON FUNCTION snowid.bind_schema(text, bigint, timestamptz, boolean) IS
     'creates in a schema next_id, id_timestamp and the others with an epoch, a shard or both inside';
+SELECT snowid_internal.for_owner('EXECUTE', 'FUNCTION snowid.bind_schema(text, bigint, timestamptz, boolean)');
+
+-- Not by comments, which say what their writer likes: by what next_id calls, with which constants.
+CREATE FUNCTION snowid_internal.binding(function oid, OUT shard_id integer, OUT epoch timestamptz)
+    LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO' SET quote_all_identifiers = off
+AS $binding$
+DECLARE
+    body CONSTANT text := pg_get_function_sqlbody(function);
+    call CONSTANT text := format('RETURN %s.next_id(', snowid_internal.home());
+BEGIN
+    SELECT m.parts[1], m.parts[2] INTO shard_id, epoch
+      FROM regexp_match(substr(body, length(call) + 1),
+               '^(?:\(([0-9]{1,4})\)::bigint|shard_id)(?:, ''([^'']+)''::timestamp with time zone)?\)$') AS m (parts)
+     WHERE starts_with(body, call);
+END
+$binding$;
+COMMENT ON FUNCTION snowid_internal.binding(oid) IS
+    'the shard and the epoch with which a function calls next_id and nothing else, NULL for what is no constant there';
+
+CREATE VIEW snowid.bound_schemas AS
+    SELECT n.nspname AS schema_name, b.shard_id, b.epoch, pg_get_userbyid(p.proowner) AS owner
+      FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace, snowid_internal.binding(p.oid) b
+     WHERE p.proname = 'next_id' AND p.prosqlbody IS NOT NULL AND (b.shard_id IS NOT NULL OR b.epoch IS NOT NULL);
+COMMENT ON VIEW snowid.bound_schemas IS
+    'one row for each schema whose next_id has a shard, an epoch or both inside, as snowid.bind_schema makes it';
+COMMENT ON COLUMN snowid.bound_schemas.schema_name IS 'the schema';
+COMMENT ON COLUMN snowid.bound_schemas.shard_id IS 'the shard that its next_id draws from, NULL where it is an argument';
+COMMENT ON COLUMN snowid.bound_schemas.epoch IS 'the epoch that its IDs count from, NULL for the default ones';
+COMMENT ON COLUMN snowid.bound_schemas.owner IS 'whose function next_id is: who bound the schema';
+GRANT SELECT ON snowid.bound_schemas TO PUBLIC;

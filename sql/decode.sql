@@ -1,6 +1,7 @@
 -- Reading ids. IMMUTABLE: the result depends on the arguments alone. All 64 bits are read as
--- unsigned. LEAKPROOF where no argument raises an error (an epoch can be one that isn't finite): else
--- row-level security and security_barrier views would keep conditions on them from the indexes.
+-- unsigned. LEAKPROOF where no argument raises an error: else row-level security and security_barrier
+-- views would keep conditions on them from the indexes. An epoch can be one that isn't finite, so those
+-- that take one are functions of their own, and the epoch is no argument with a default as elsewhere.
 
 CREATE FUNCTION @extschema@.id_timestamp(id bigint) RETURNS timestamptz
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF AS 'MODULE_PATHNAME', 'snowid_id_timestamp';

@@ -9,7 +9,7 @@
 
 -- Not by session_replication_role, under which dumps are restored too. As the superuser who owns the function and may
 -- ask for the origin: nobody is granted it for triggers of his own.
-CREATE FUNCTION snowid.keep_local_rows() RETURNS trigger
+CREATE FUNCTION snowid_internal.keep_local_rows() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $keep$
 DECLARE
@@ -30,5 +30,6 @@ BEGIN
     RETURN NULL;
 END
 $keep$;
-COMMENT ON FUNCTION snowid.keep_local_rows() IS
+COMMENT ON FUNCTION snowid_internal.keep_local_rows() IS
     'trigger that skips what replication does to a table''s rows, and puts them back where it has truncated the table';
+REVOKE ALL ON FUNCTION snowid_internal.keep_local_rows() FROM PUBLIC;

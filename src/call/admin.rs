@@ -16,7 +16,7 @@ use snowid_core::layout::{INSTAGRAM, TWITTER};
 use snowid_core::mark::LEAD;
 use std::sync::atomic::Ordering;
 
-/// snowid.advance(id [, epoch])
+/// snowid.advance(id, epoch)
 pub fn advance(args: Args) -> Result<i64, Error> {
     let epoch = checks::epoch(args, 1, INSTAGRAM_EPOCH)?;
     let id = args.bigint(0);
@@ -24,7 +24,7 @@ pub fn advance(args: Args) -> Result<i64, Error> {
     advance_past(id, Generator::of_shard(shard, epoch, "snowid.advance()")?)
 }
 
-/// snowid.advance_snowflake(id [, epoch])
+/// snowid.advance_snowflake(id, epoch)
 pub fn advance_snowflake(args: Args) -> Result<i64, Error> {
     let epoch = checks::epoch(args, 1, TWITTER_EPOCH)?;
     let id = args.bigint(0);
@@ -70,7 +70,7 @@ fn check_ahead(ms: UnixMs, now: UnixMs) -> Result<(), Error> {
     if ahead > tolerated { Err(Error::AdvanceTooFar { ms, now, tolerated }) } else { Ok(()) }
 }
 
-/// snowid.init_high_water(), called by the extension's script. Where nothing can be generated, as on
+/// snowid_internal.init_high_water(), called by the extension's script. Where nothing can be generated, as on
 /// a server of before 17 that hasn't the library preloaded, there is nothing to stand above.
 pub fn init_high_water(_: Args) -> Result<bool, Error> {
     match shared::ready("CREATE EXTENSION") {
@@ -115,7 +115,7 @@ pub fn release_worker(_: Args) -> Result<bool, Error> {
     })
 }
 
-/// snowid.check_epoch(epoch): the epoch, if ids can be made in it now.
+/// snowid_internal.check_epoch(epoch): the epoch, if ids can be made in it now.
 pub fn check_epoch(args: Args) -> Result<PgMicros, Error> {
     let epoch = checks::epoch(args, 0, INSTAGRAM_EPOCH)?.unix_ms();
     let now = clock::unix_ms();

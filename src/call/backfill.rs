@@ -6,7 +6,7 @@ use crate::error::Error;
 use pgrx::pg_sys::{self, AclMaskHow, AclResult, LockTagType};
 use snowid_base::guard::guarded;
 
-/// snowid.lock_backfill(target): waits until no other transaction backfills the table. The lock is of a
+/// snowid_internal.lock_backfill(relation): waits until no other transaction backfills the table. The lock is of a
 /// kind that no other SQL function takes, and of those who may not update the table nobody gets at it.
 pub fn lock_backfill(args: Args) -> Result<bool, Error> {
     let table = args.oid(0);

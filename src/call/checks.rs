@@ -8,10 +8,11 @@ use snowid_core::layout::{INSTAGRAM, Layout, TWITTER_PART_MAX, twitter_node};
 /// The most ids that one call of a block function makes: some 10 s of a shard's full rate.
 pub const COUNT_MAX: u32 = 10_000_000;
 
-/// The epoch in argument `n`, or the default where the overload without it was called.
+/// The epoch in argument `n`. Most calls have the default one, which needs no checks: as the SQL
+/// definition's default, or by the overload without it.
 #[inline]
 pub fn epoch(args: Args, n: usize, default: Epoch) -> Result<Epoch, Error> {
-    if args.count() <= n {
+    if args.count() <= n || default.instant(0) == Some(args.bigint(n)) {
         return Ok(default);
     }
     Epoch::new(args.bigint(n)).map_err(Error::from)
@@ -19,23 +20,23 @@ pub fn epoch(args: Args, n: usize, default: Epoch) -> Result<Epoch, Error> {
 
 /// A shard, as the node of the Instagram layout.
 #[inline]
-pub fn shard(id: i32) -> Result<u32, Error> {
+pub fn shard(id: i64) -> Result<u32, Error> {
     in_range("shard_id", id, INSTAGRAM.node_max())
 }
 
 /// A datacenter and a worker, as the node of the Twitter layout.
 #[inline]
-pub fn worker(datacenter: i32, worker: i32) -> Result<u32, Error> {
+pub fn worker(datacenter: i64, worker: i64) -> Result<u32, Error> {
     let datacenter = in_range("datacenter_id", datacenter, TWITTER_PART_MAX)?;
     Ok(twitter_node(datacenter, in_range("worker_id", worker, TWITTER_PART_MAX)?))
 }
 
-pub fn sequence(sequence: i32, layout: Layout) -> Result<u32, Error> {
+pub fn sequence(sequence: i64, layout: Layout) -> Result<u32, Error> {
     in_range("sequence", sequence, layout.sequence_max())
 }
 
 /// How many ids a block shall have.
-pub fn count(count: i32) -> Result<u32, Error> {
+pub fn count(count: i64) -> Result<u32, Error> {
     in_range("count", count, COUNT_MAX)
 }
 
@@ -67,6 +68,10 @@ pub fn in_epoch(
 }
 
 #[inline]
-fn in_range(name: &'static str, value: i32, max: u32) -> Result<u32, Error> {
-    if value as u32 > max { Err(Error::OutOfRange { name, value, max }) } else { Ok(value as u32) }
+fn in_range(name: &'static str, value: i64, max: u32) -> Result<u32, Error> {
+    if value as u64 > max.into() {
+        Err(Error::OutOfRange { name, value, max })
+    } else {
+        Ok(value as u32)
+    }
 }

@@ -6,28 +6,28 @@ use crate::error::Error;
 use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, PgMicros, TWITTER_EPOCH};
 use snowid_core::layout::{Fields, INSTAGRAM, Layout, TWITTER};
 
-/// make_id(created_at, shard_id, sequence [, epoch])
+/// make_id(created_at, shard_id, sequence, epoch)
 pub fn make_id(args: Args) -> Result<i64, Error> {
     let epoch = checks::epoch(args, 3, INSTAGRAM_EPOCH)?;
-    let node = checks::shard(args.integer(1))?;
-    let sequence = checks::sequence(args.integer(2), INSTAGRAM)?;
+    let node = checks::shard(args.bigint(1))?;
+    let sequence = checks::sequence(args.bigint(2), INSTAGRAM)?;
     compose(args.bigint(0), node, sequence, epoch, INSTAGRAM)
 }
 
-/// make_snowflake_id(created_at, datacenter_id, worker_id, sequence [, epoch])
+/// make_snowflake_id(created_at, datacenter_id, worker_id, sequence, epoch)
 pub fn make_snowflake_id(args: Args) -> Result<i64, Error> {
     let epoch = checks::epoch(args, 4, TWITTER_EPOCH)?;
-    let node = checks::worker(args.integer(1), args.integer(2))?;
-    let sequence = checks::sequence(args.integer(3), TWITTER)?;
+    let node = checks::worker(args.bigint(1), args.bigint(2))?;
+    let sequence = checks::sequence(args.bigint(3), TWITTER)?;
     compose(args.bigint(0), node, sequence, epoch, TWITTER)
 }
 
-/// id_floor(timestamptz [, epoch])
+/// id_floor(created_at, epoch)
 pub fn id_floor(args: Args) -> Result<i64, Error> {
     floor(args.bigint(0), checks::epoch(args, 1, INSTAGRAM_EPOCH)?, INSTAGRAM)
 }
 
-/// snowflake_floor(timestamptz [, epoch])
+/// snowflake_floor(created_at, epoch)
 pub fn snowflake_floor(args: Args) -> Result<i64, Error> {
     floor(args.bigint(0), checks::epoch(args, 1, TWITTER_EPOCH)?, TWITTER)
 }

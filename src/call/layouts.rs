@@ -14,7 +14,7 @@ use snowid_core::fields::{Field, FieldLayout};
 use snowid_core::instant::{PgMicros, unix_ms};
 use std::collections::BTreeMap;
 
-/// snowid.check_layout(layout): true, or an error that says why it is none.
+/// snowid_internal.check_layout(layout): true, or an error that says why it is none.
 pub fn check_layout(args: GuardedArgs) -> Result<bool, LayoutError> {
     NamedLayout::read(args).map(|_| true)
 }

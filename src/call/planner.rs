@@ -11,7 +11,7 @@ use snowid_core::instant::{Epoch, INSTAGRAM_EPOCH, PgMicros, TWITTER_EPOCH};
 use snowid_core::layout::{INSTAGRAM, Layout, TWITTER};
 use snowid_core::range;
 
-/// snowid.planner_support(internal): what PostgreSQL asks about the functions that name it.
+/// snowid_internal.planner_support(internal): what PostgreSQL asks about the functions that name it.
 pub fn support(args: Args) -> Result<i64, Error> {
     let request = args.bigint(0) as *mut pg_sys::Node;
     // SAFETY: PostgreSQL passes a request, whose tag says which.
@@ -32,22 +32,22 @@ pub fn support(args: Args) -> Result<i64, Error> {
     Ok(0)
 }
 
-/// snowid.last_id_before(timestamptz [, epoch])
+/// snowid_internal.last_id_before(timestamptz [, epoch])
 pub fn last_id_before(args: Args) -> Result<i64, Error> {
     last(args, false, INSTAGRAM_EPOCH, INSTAGRAM)
 }
 
-/// snowid.last_id_until(timestamptz [, epoch])
+/// snowid_internal.last_id_until(timestamptz [, epoch])
 pub fn last_id_until(args: Args) -> Result<i64, Error> {
     last(args, true, INSTAGRAM_EPOCH, INSTAGRAM)
 }
 
-/// snowid.last_snowflake_before(timestamptz [, epoch])
+/// snowid_internal.last_snowflake_before(timestamptz [, epoch])
 pub fn last_snowflake_before(args: Args) -> Result<i64, Error> {
     last(args, false, TWITTER_EPOCH, TWITTER)
 }
 
-/// snowid.last_snowflake_until(timestamptz [, epoch])
+/// snowid_internal.last_snowflake_until(timestamptz [, epoch])
 pub fn last_snowflake_until(args: Args) -> Result<i64, Error> {
     last(args, true, TWITTER_EPOCH, TWITTER)
 }
@@ -56,23 +56,23 @@ fn last(args: Args, inclusive: bool, default: Epoch, layout: Layout) -> Result<i
     Ok(range::last(args.bigint(0), inclusive, checks::epoch(args, 1, default)?, layout))
 }
 
-/// snowid.range_start(bigint, bigint)
+/// snowid_internal.range_start(bigint, bigint)
 pub fn range_start(args: Args) -> Result<i64, Error> {
     Ok(range::start(args.bigint(0), args.bigint(1)))
 }
 
-/// snowid.recheck(boolean)
+/// snowid_internal.recheck(boolean)
 pub fn same(args: Args) -> Result<bool, Error> {
     Ok(args.bigint(0) as u8 != 0)
 }
 
-/// snowid.instant(date): as comparing with a date takes it, beyond timestamptz too.
+/// snowid_internal.instant(date): as comparing with a date takes it, beyond timestamptz too.
 pub fn instant_of_date(args: Args) -> Result<PgMicros, Error> {
     // SAFETY: takes values; says what overflows instead of raising an error.
     Ok(guarded(|| unsafe { pg_sys::date2timestamptz_opt_overflow(args.integer(0), &mut 0) }))
 }
 
-/// snowid.instant(timestamp): as comparing with a timestamp takes it, beyond timestamptz too.
+/// snowid_internal.instant(timestamp): as comparing with a timestamp takes it, beyond timestamptz too.
 pub fn instant_of_timestamp(args: Args) -> Result<PgMicros, Error> {
     // SAFETY: as above.
     Ok(guarded(|| unsafe { pg_sys::timestamp2timestamptz_opt_overflow(args.bigint(0), &mut 0) }))

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 /// A row, whose columns may be NULL.
 pub type Columns<const N: usize> = [Option<Datum>; N];
 
-/// snowid.read_generators(): kind, shard_id, datacenter_id, worker_id, last_id, last_at, waits,
+/// snowid_internal.read_generators(): kind, shard_id, datacenter_id, worker_id, last_id, last_at, waits,
 /// clock_regressions
 pub fn generators() -> Vec<Columns<8>> {
     let sees = Sees::now();
@@ -45,7 +45,7 @@ pub fn generators() -> Vec<Columns<8>> {
     in_use().map(row).collect()
 }
 
-/// snowid.read_status(): the columns that sql/ names
+/// snowid_internal.read_status(): the columns that sql/ names
 pub fn status() -> Vec<Columns<18>> {
     let own = OwnWorker::now();
     let database = shared::ready("").ok().map(|(_, database)| database);

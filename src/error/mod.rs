@@ -35,7 +35,7 @@ pub enum Error {
     /// An argument or setting `name` must lie between 0 and `max`.
     OutOfRange {
         name: &'static str,
-        value: i32,
+        value: i64,
         max: u32,
     },
     EpochInfinite,

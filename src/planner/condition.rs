@@ -12,7 +12,7 @@
 //!
 //! ```text
 //! id_timestamp(id) < now()
-//! id <= snowid.last_id_before(now()) AND snowid.recheck(id_timestamp(id) < now())
+//! id <= snowid_internal.last_id_before(now()) AND snowid_internal.recheck(id_timestamp(id) < now())
 //! ```
 //!
 //! Why the recheck? Ids are ordered by time as unsigned numbers, and an index orders them as signed

@@ -32,7 +32,7 @@ sub goes_on
 $node->safe_psql('postgres', 'CREATE EXTENSION pg_snowid');
 goes_on('postgres', 'next_id', 'created');
 $node->safe_psql('postgres', 'DROP EXTENSION pg_snowid');
-is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname = 'snowid'"), '0', 'dropped: nothing is left');
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname ~ '^snowid'"), '0', 'dropped: nothing is left');
 like(error_of($node, 'postgres', 'SELECT next_id(5)'), qr/42883: +function next_id\(integer\) does not exist/, 'dropped: no function either');
 $node->safe_psql('postgres', 'CREATE EXTENSION pg_snowid');
 goes_on('postgres', 'next_id', 'created again');

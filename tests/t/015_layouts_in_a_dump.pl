@@ -107,10 +107,10 @@ my %restores = (
 	# A later version, which has a layout of its own of a name in the dump.
 	later => sub {
 		my $builtin = $from->safe_psql('plain',
-			"SET datestyle = 'ISO'; SET intervalstyle = 'postgres'; SELECT rtrim(pg_get_viewdef('snowid.builtin_layouts'), ';')");
+			"SET datestyle = 'ISO'; SET intervalstyle = 'postgres'; SELECT rtrim(pg_get_viewdef('snowid_internal.builtin_layouts'), ';')");
 		my $upgrade = <<"SQL";
 RESET SESSION AUTHORIZATION;
-CREATE OR REPLACE VIEW snowid.builtin_layouts AS $builtin
+CREATE OR REPLACE VIEW snowid_internal.builtin_layouts AS $builtin
  UNION ALL VALUES ('mine', timestamptz '2030-01-01+00', interval '1 s', 32, '{n}'::text[], '{31}'::integer[], 'new', '0.2');
 $as_owner
 SQL

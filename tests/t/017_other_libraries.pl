@@ -86,7 +86,7 @@ for my $name ('same_size', 'larger', 'agrees', 'old')
 {
 	my $version = { same_size => '0.1.1', larger => '0.1.2', agrees => '0.1.3', old => '0.1.0' }->{$name};
 	my $second = refused('another library of pg_snowid is loaded already', '0.1.0', $version);
-	for my $sql ("LOAD '$dir/$name.so'", "CREATE FUNCTION draw(integer) RETURNS bigint STRICT LANGUAGE c AS '$dir/$name.so', 'snowid_next_id'")
+	for my $sql ("LOAD '$dir/$name.so'", "CREATE FUNCTION draw(bigint) RETURNS bigint STRICT LANGUAGE c AS '$dir/$name.so', 'snowid_next_id'")
 	{
 		like(error_of($node, 'postgres', $sql), $second, "preloaded: $sql is refused");
 	}
@@ -137,7 +137,7 @@ for my $case ([ 'same_size', '0.1.1' ], [ 'larger', '0.1.2' ])
 # --- Two at once ---
 
 # Each copy is drawn from by a function of its own: a session that calls one has no other library.
-$node->safe_psql('postgres', "CREATE FUNCTION $_(integer) RETURNS bigint STRICT LANGUAGE c AS '$dir/$_.so', 'snowid_next_id'")
+$node->safe_psql('postgres', "CREATE FUNCTION $_(bigint) RETURNS bigint STRICT LANGUAGE c AS '$dir/$_.so', 'snowid_next_id'")
   for qw(same_size larger agrees);
 sub copy_of { my ($function) = @_; return [ 'postgres', $copy =~ s/next_id/$function/r ] }
 put_in_place('old');

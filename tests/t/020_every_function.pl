@@ -75,7 +75,7 @@ is(join(' ', keys %$total), '00000', scalar(@leakproof) . ' functions are LEAKPR
 # --- In a parallel worker ---
 
 my $parallel = (major($node) < 16 ? 'force_parallel_mode' : 'debug_parallel_query') . ' = on';
-my @safe = grep { $_->{parallel} eq 's' && $_->{kind} eq 'f' && $_->{name} ne 'snowid.planner_support' } @functions;
+my @safe = grep { $_->{parallel} eq 's' && $_->{kind} eq 'f' && $_->{name} ne 'snowid_internal.planner_support' } @functions;
 my @in_rows = map { my $function = $_; map { call_in_row('app.one', $function, @$_) } edge_arguments('app', $function) } @safe;
 all_end($node, 'in a parallel worker', "SET $parallel; BEGIN", 0, @in_rows);
 my $plans = $node->safe_psql('postgres', join ";\n", "SET $parallel", map { 'EXPLAIN (COSTS OFF) ' . call_in_row('app.one', $_, sane_arguments('app', $_)) } @safe);

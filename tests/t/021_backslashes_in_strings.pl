@@ -45,8 +45,8 @@ sub same
 same('what is made', sub {
 	return $node->safe_psql($_[0], <<'SQL') });
 SELECT p.oid::regprocedure, p.proconfig, CASE p.prokind WHEN 'f' THEN pg_get_functiondef(p.oid) ELSE p.prosrc END
-  FROM pg_proc p WHERE p.pronamespace IN ('snowid'::regnamespace, 'public'::regnamespace) ORDER BY p.oid::regprocedure::text;
-SELECT oid::regclass, pg_get_viewdef(oid) FROM pg_class WHERE relnamespace = 'snowid'::regnamespace AND relkind = 'v' ORDER BY relname;
+  FROM pg_proc p WHERE p.pronamespace IN ('snowid'::regnamespace, 'snowid_internal'::regnamespace, 'public'::regnamespace) ORDER BY p.oid::regprocedure::text;
+SELECT oid::regclass, pg_get_viewdef(oid) FROM pg_class WHERE relnamespace IN ('snowid'::regnamespace, 'snowid_internal'::regnamespace) AND relkind = 'v' ORDER BY relname;
 SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'snowid'::regnamespace ORDER BY conname;
 SQL
 
@@ -67,13 +67,13 @@ CREATE TABLE t_first PARTITION OF t FOR VALUES FROM (MINVALUE) TO (0);
 SELECT count(*) FROM snowid.create_partitions('t', '1 month', starting => '2025-01-01+00');
 SELECT min(from_time), bool_and(from_time < to_time), count(from_id), count(*) FROM snowid.partitions('t');
 SELECT snowid.create_ticket_sequence('tickets', 3, 2), snowid.create_range_sequence('part', 4, 2);
-SELECT sequence, kind, part, parts FROM snowid.sequences ORDER BY sequence::text;
+SELECT relation, kind, part, parts FROM snowid.sequences ORDER BY relation::text;
 SELECT snowid.cap_ticket_sequence('tickets', 1001), snowid.resize_ticket_sequence('tickets', 5, 4, 1001);
 CREATE TABLE m (id bigserial, "it's" text DEFAULT 'a''b');
 COMMENT ON COLUMN m.id IS 'first line
 second line';
 SELECT snowid.migrate_column('m', 'id', 7);
-SELECT migrated_from, remark FROM snowid.migrated_columns WHERE table_name = 'm'::regclass;
+SELECT migrated_from, remark FROM snowid.migrated_columns WHERE relation = 'm'::regclass;
 INSERT INTO m DEFAULT VALUES;
 SELECT id_shard(id), "it's" FROM m;
 SELECT snowid.revert_column('m', 'id');
@@ -83,7 +83,7 @@ INSERT INTO b (at) VALUES ('2025-01-01+00'), ('2025-01-02+00');
 CALL snowid.backfill('b', 'id', 'at', 8);
 SELECT id_shard(id), id_timestamp(id) = at FROM b;
 CREATE SCHEMA bound;
-SELECT snowid.bind_schema('bound', '2025-01-01+00', 9);
+SELECT snowid.bind_schema('bound', epoch => '2025-01-01+00', shard_id => 9);
 SELECT id_shard(bound.next_id()), bound.make_id('2025-01-01 00:00:01+00');
 SQL
 

@@ -270,7 +270,7 @@ $ledger->is_sound('damaged and created anew');
 $node->safe_psql('postgres', 'CREATE ROLE someone LOGIN; GRANT CREATE ON SCHEMA public TO someone; CREATE ROLE owner LOGIN; CREATE DATABASE owned OWNER owner');
 for my $sql ('SELECT last_value FROM snowid.high_water', "SELECT setval('snowid.high_water', 1)", "SELECT nextval('snowid.high_water')",
 	'ALTER SEQUENCE snowid.high_water RESTART', 'DROP SEQUENCE snowid.high_water', 'SELECT snowid.accept_clock()', 'SELECT snowid.accept_high_water()',
-	'SELECT snowid.init_high_water()')
+	'SELECT snowid_internal.init_high_water()')
 {
 	like(error_of($node, 'postgres', "SET ROLE someone; $sql"), qr/ERROR: +42501: (permission denied|must be owner)/, "an ordinary user: $sql");
 }

@@ -24,7 +24,7 @@ CALL snowid.backfill('photos', 'at_once', 'created_at', 7);
 CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.05); RETURN NULL; END';
 CREATE TRIGGER slow AFTER UPDATE ON photos FOR EACH STATEMENT EXECUTE FUNCTION slow();
 SQL
-my $call = "CALL snowid.backfill('photos', 'id', 'created_at', 7, 500)";
+my $call = "CALL snowid.backfill('photos', 'id', 'created_at', 7, batch_size => 500)";
 
 sub filled { return $node->safe_psql('postgres', 'SELECT count(id) FROM photos') }
 

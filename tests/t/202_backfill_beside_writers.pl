@@ -116,7 +116,7 @@ ALTER TABLE $table ALTER COLUMN id SET DEFAULT next_id(5), ALTER COLUMN n SET DE
     ALTER COLUMN created_at SET DEFAULT clock_timestamp();
 INSERT INTO $table (created_at, note, id) SELECT now() - interval '1 s' + g / 2000 * interval '1 ms', 'old', NULL FROM generate_series(1, 30000) AS g;
 SQL
-	my $fill = "CALL snowid.backfill('$table', 'id', 'created_at', 5, 300)";
+	my $fill = "CALL snowid.backfill('$table', 'id', 'created_at', 5, batch_size => 300)";
 	my $loop = sub {
 		my ($times, $body) = @_;
 		return "DO 'BEGIN FOR i IN 1 .. $times LOOP $body; COMMIT; END LOOP; END'";

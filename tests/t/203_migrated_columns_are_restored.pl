@@ -72,7 +72,7 @@ for my $table (@tables)
 	is( $from->safe_psql('here', "SELECT (SELECT max(id) FROM $table WHERE n = 1) < min(id) FROM $table WHERE n = 2"),
 		't', "$table: new ids are greater than those before");
 }
-my $migrated = $from->safe_psql('here', 'SELECT * FROM snowid.migrated_columns ORDER BY table_name::text');
+my $migrated = $from->safe_psql('here', 'SELECT * FROM snowid.migrated_columns ORDER BY relation::text');
 
 my $dir = PostgreSQL::Test::Utils::tempdir('dumps');
 my %restores = (
@@ -93,7 +93,7 @@ for my $how (sort keys %restores)
 	my $database = 'there_' . ++$n;
 	$to->safe_psql('postgres', "CREATE DATABASE $database");
 	ok($restores{$how}->($database), "$how: restored without an error");
-	is($to->safe_psql($database, 'SELECT * FROM snowid.migrated_columns ORDER BY table_name::text'), $migrated,
+	is($to->safe_psql($database, 'SELECT * FROM snowid.migrated_columns ORDER BY relation::text'), $migrated,
 		"$how: what there was before is known");
 	insert_into_all($to, $database, 3);
 	for my $table (@tables)

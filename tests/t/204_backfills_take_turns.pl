@@ -26,7 +26,7 @@ $hostile->query_safe('SET SESSION AUTHORIZATION hostile');
 $hostile->query_safe("SELECT pg_advisory_lock($_)")
   for "$class, $table", "$namespace, $table", "0, $table", "(${class}::bigint << 32) | $table", $table;
 $hostile->query_safe('BEGIN');
-$hostile->query("SELECT snowid.lock_backfill('photos')");
+$hostile->query("SELECT snowid_internal.lock_backfill('photos')");
 like($hostile->{stderr}, qr/42501: +permission denied for table photos/, 'a role without rights does not get the lock');
 is(error_of($node, 'postgres', "SET lock_timeout = '20s'; $call"), '', 'what it locks stops no backfill');
 is($node->safe_psql('postgres', 'SELECT count(id) FROM photos'), '10', 'which fills all rows');
@@ -34,7 +34,7 @@ is($node->safe_psql('postgres', 'SELECT count(id) FROM photos'), '10', 'which fi
 # One that is running
 my $holder = background($node, 'postgres');
 $holder->query_safe('BEGIN');
-$holder->query_safe("SELECT snowid.lock_backfill('photos'), snowid.lock_backfill('photos'), pg_advisory_unlock_all()");
+$holder->query_safe("SELECT snowid_internal.lock_backfill('photos'), snowid_internal.lock_backfill('photos'), pg_advisory_unlock_all()");
 my $locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'userlock' AND classid = $class AND objid = $table AND ";
 $node->safe_psql('postgres', 'UPDATE photos SET id = NULL');
 my $waiting = background($node, 'postgres');

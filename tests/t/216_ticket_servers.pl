@@ -52,8 +52,8 @@ $odd->safe_psql('postgres', "CREATE TABLE t (id bigint DEFAULT next_ticket('orde
 $even->safe_psql('postgres', 'CREATE DATABASE there');
 ok(run_log([ 'pg_dump', '-d', $odd->connstr('postgres'), '-f', $dump ]) &&
 		run_log([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $even->connstr('there'), '-f', $dump ]), 'dumped and restored');
-is($even->safe_psql('there', 'SELECT * FROM snowid.sequences ORDER BY sequence::text'),
-	$odd->safe_psql('postgres', 'SELECT * FROM snowid.sequences ORDER BY sequence::text'), 'the sequences are the same there');
+is($even->safe_psql('there', 'SELECT * FROM snowid.sequences ORDER BY relation::text'),
+	$odd->safe_psql('postgres', 'SELECT * FROM snowid.sequences ORDER BY relation::text'), 'the sequences are the same there');
 is($even->safe_psql('there', 'INSERT INTO t (n) VALUES (1) RETURNING id'), last_ticket($odd) + 2, 'and go on');
 
 $_->stop('immediate') for $odd, $even;

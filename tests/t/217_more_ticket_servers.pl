@@ -73,7 +73,7 @@ $first->query_safe('COMMIT');
 $first->quit;
 $second->{run}->finish;
 like(slurp_file($second->{err}), qr/ERROR: +55000: ticket sequence public\.orders_too is capped below 1001\n/, 'and does not raise its cap');
-is($three->safe_psql('postgres', "SELECT last FROM snowid.sequences WHERE sequence = 'orders_too'::regclass"), 1000, 'which is still there');
+is($three->safe_psql('postgres', "SELECT last FROM snowid.sequences WHERE relation = 'orders_too'::regclass"), 1000, 'which is still there');
 
 $_->stop('immediate') for $one, $two, $three;
 done_testing();

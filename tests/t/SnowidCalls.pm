@@ -58,7 +58,7 @@ CREATE TABLE $schema.parted (id bigint) PARTITION BY RANGE (id);
 CREATE TABLE $schema.counted (id bigint GENERATED ALWAYS AS IDENTITY);
 CREATE SEQUENCE $schema.tickets AS bigint INCREMENT BY 3;
 COMMENT ON SEQUENCE $schema.tickets IS 'pg_snowid tickets: server 1 of 3';
-CREATE FUNCTION $schema.caller() RETURNS integer LANGUAGE sql RETURN snowid.id_shard(5::bigint);
+CREATE FUNCTION $schema.caller() RETURNS integer LANGUAGE sql RETURN snowid_internal.id_shard(5::bigint);
 SQL
 	return;
 }
@@ -68,12 +68,11 @@ my %by_function = (
 	'snowid.advance id' => '5000', # the least: with other epochs the others lie ahead of the clock
 	'snowid.advance_snowflake id' => '5000',
 	'snowid.layout name' => q('pg_snowid'),
-	'snowid.remake_sequence target' => q('SCHEMA.counted'));
+	'snowid_internal.remake_sequence relation' => q('SCHEMA.counted'));
 my %by_name = (
 	'catalog pg_catalog.regclass' => q('pg_catalog.pg_proc'),
-	'object pg_catalog.oid' => q('SCHEMA.caller'::pg_catalog.regproc),
-	'parent pg_catalog.regclass' => q('SCHEMA.parted'),
-	'target pg_catalog.regclass' => q('SCHEMA.rows'),
+	(map { ("$_ pg_catalog.oid" => q('SCHEMA.caller'::pg_catalog.regproc)) } 'object', 'function'),
+	(map { ("$_ pg_catalog.int8" => '5') } 'shard_id', 'datacenter_id', 'worker_id', 'sequence', 'count'),
 	'created_at_column pg_catalog.name' => q('created_at'),
 	'schema_name pg_catalog.text' => q('SCHEMA_bound'),
 	'name pg_catalog.text' => q('SCHEMA.made_by_FUNCTION'),
@@ -94,7 +93,7 @@ my %by_type = (
 	'pg_catalog.bool' => 'false',
 	'pg_catalog.text' => q('text'),
 	'pg_catalog.name' => q('id'),
-	'pg_catalog.regclass' => q('SCHEMA.tickets'),
+	'pg_catalog._int8' => q('{3,5}'),
 	'pg_catalog.timestamptz' => q('2025-06-01 00:00:00+00'),
 	'pg_catalog."timestamp"' => q('2025-06-01 00:00:00'),
 	'pg_catalog.date' => q('2025-06-01'),
@@ -120,6 +119,13 @@ sub typed
 	return $type eq 'pg_catalog.internal' || $type =~ /^snowid\./ && $value ne 'NULL' ? $value : "($value)::$type";
 }
 
+# A relation of the kind that a function is about.
+sub relation
+{
+	my ($function) = @_;
+	return $function->{name} =~ /partition/ ? q('SCHEMA.parted') : $function->{name} =~ /ticket|sequence_value/ ? q('SCHEMA.tickets') : q('SCHEMA.rows');
+}
+
 # The values of a function's arguments that it is meant for.
 sub sane_arguments
 {
@@ -127,6 +133,7 @@ sub sane_arguments
 	return map {
 		my ($name, $type) = @$_;
 		my $value = $by_function{"$function->{name} $name"} // $by_name{"$name $type"} // $by_type{$type}
+		  // ("$name $type" eq 'relation pg_catalog.regclass' ? relation($function) : undef)
 		  // die "no value for parameter $name of type $type: add one to SnowidCalls.pm";
 		my $made_by = $function->{name} =~ s/.*\.//r;
 		typed($type, $value =~ s/SCHEMA/$schema/gr =~ s/FUNCTION/$made_by/gr);
@@ -151,7 +158,8 @@ my $long = q(pg_catalog.repeat('x', 1000000));
 my @instants = (q('-infinity'), q('infinity'), q('1970-01-01'), q('4714-11-24 BC'));
 my %edges = (
 	'pg_catalog.int4' => [ -2147483648, -1, 0, 1, 8192, 2147483647 ],
-	'pg_catalog.int8' => [ q('-9223372036854775808'), -1, 0, 1, q('9223372036854775807') ],
+	'pg_catalog.int8' => [ q('-9223372036854775808'), -1, 0, 1, 8192, q('1099511627776'), q('9223372036854775807') ],
+	'pg_catalog._int8' => [ q('{}'), q('{NULL,1}'), q('{{1,2},{3,4}}'), q('[5:6]={1,2}'), q('{-9223372036854775808,9223372036854775807}') ],
 	'pg_catalog."numeric"' => [ -1, 0, q('1e400'), q('-Infinity'), q('Infinity'), q('NaN') ],
 	'pg_catalog.bool' => ['true'],
 	'pg_catalog.text' => [ q(''), $long, q('"'), q('a.b.c.d'), q('pg_catalog'), "pg_catalog.chr(233)", q('%s $1 {}') ],
@@ -203,7 +211,7 @@ sub every_use
 {
 	my ($node, $database, $schema) = @_;
 	my @functions = extension_functions($node, $database);
-	my ($public) = map { $_->{name} =~ /^(.*)\.id_timestamp$/ && $1 ne 'snowid' ? $1 : () } @functions;
+	my ($public) = map { $_->{name} =~ /^(.*)\.id_timestamp$/ && $1 ne 'snowid_internal' ? $1 : () } @functions;
 	my %kind = map { split /\|/ } split /\n/, $node->safe_psql($database, <<'SQL');
 SET search_path = pg_catalog;
 SELECT c.oid::regclass, c.relkind
@@ -218,11 +226,11 @@ SQL
 		"INSERT INTO $layouts (name, epoch, time_bits, field_names, field_bits) VALUES ('$schema', '2025-01-01 00:00:00+00', 41, '{node,count}', '{10,12}')",
 		"UPDATE $layouts SET note = 'x'",
 		"DELETE FROM $layouts",
-		"SELECT snowid.migrate_column('$schema.rows'::pg_catalog.regclass, 'id'::pg_catalog.name, 5, NULL::pg_catalog.timestamptz)",
+		"SELECT snowid.migrate_column('$schema.rows'::pg_catalog.regclass, 'id'::pg_catalog.name, 5::pg_catalog.int8, NULL::pg_catalog.timestamptz)",
 		"INSERT INTO $schema.rows DEFAULT VALUES",
 		"SELECT id FROM $schema.rows WHERE $public.id_timestamp(id) OPERATOR(pg_catalog.>) '2025-01-01 00:00:00+00'::pg_catalog.timestamptz",
 		"SELECT snowid.revert_column('$schema.rows'::pg_catalog.regclass, 'id'::pg_catalog.name)",
-		"SELECT snowid.bind_schema('${schema}_bound'::pg_catalog.text, '2025-01-01 00:00:00+00'::pg_catalog.timestamptz, 5, true)",
+		"SELECT snowid.bind_schema('${schema}_bound'::pg_catalog.text, 5::pg_catalog.int8, '2025-01-01 00:00:00+00'::pg_catalog.timestamptz, true)",
 		"SELECT ${schema}_bound.id_timestamp(${schema}_bound.next_id())");
 }
 

@@ -59,7 +59,7 @@ sub stop_clients
 sub last_ticket
 {
 	my ($node) = @_;
-	return $node->safe_psql('postgres', "SELECT coalesce(last_value, 0) FROM snowid.sequences WHERE sequence = 'orders'::regclass");
+	return $node->safe_psql('postgres', "SELECT coalesce(last_value, 0) FROM snowid.sequences WHERE relation = 'orders'::regclass");
 }
 
 # All tickets that anyone was given.

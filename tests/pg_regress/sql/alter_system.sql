@@ -79,7 +79,7 @@ SELECT snowflake_id('1950-01-01 00:00:00+00');
 \echo :SQLSTATE
 -- A bound schema's snowflake_id() has the schema's epoch and the server's worker.
 CREATE SCHEMA alter_system_app;
-SELECT snowid.bind_schema('alter_system_app', '2025-01-01 00:00:00+00');
+SELECT snowid.bind_schema('alter_system_app', epoch => '2025-01-01 00:00:00+00');
 SELECT datacenter_id, worker_id, created_at BETWEEN now() - interval '1 ms' AND clock_timestamp() AS is_now
   FROM alter_system_app.snowflake_id() AS id, alter_system_app.decode_snowflake(id);
 SELECT count(DISTINCT id) FROM alter_system_app.snowflake_ids(5000) AS id;

@@ -62,7 +62,7 @@ BEGIN
       FROM generate_series(0, rows / 3) AS g;
     CREATE TEMP TABLE expected AS SELECT * FROM backfill_expected(1601);
     COMMIT;
-    CALL snowid.backfill('backfill', 'id', 'created_at', 1601, batch_size);
+    CALL snowid.backfill('backfill', 'id', 'created_at', 1601, batch_size => batch_size);
     SELECT count(*) INTO wrong FROM expected e JOIN backfill b USING (n) WHERE b.id IS DISTINCT FROM e.id;
     RAISE WARNING '% rows, % each, in batches of %: % are wrong', (SELECT count(*) FROM expected), step, batch_size, wrong;
 END
@@ -88,7 +88,7 @@ ALTER TABLE backfill ALTER COLUMN id SET DEFAULT next_id(1603);
 INSERT INTO backfill (n, created_at) SELECT g, clock_timestamp() FROM generate_series(1, 3000) AS g;
 INSERT INTO backfill SELECT 10000 + n, id_timestamp(id), NULL FROM backfill;
 SELECT pg_sleep(0.01);
-CALL snowid.backfill('backfill', 'id', 'created_at', 1603, 1000);
+CALL snowid.backfill('backfill', 'id', 'created_at', 1603, batch_size => 1000);
 SELECT count(*), count(id), count(DISTINCT id) FROM backfill;
 INSERT INTO backfill (n) VALUES (0);
 SELECT id = max AS is_last FROM backfill, (SELECT max(id) FROM backfill) AS m WHERE n = 0;
@@ -116,7 +116,7 @@ TRUNCATE backfill;
 INSERT INTO backfill SELECT n, '2020-01-01+00' FROM generate_series(1, 20) AS n;
 DO $$
 BEGIN
-    CALL snowid.backfill('backfill', 'id', 'created_at', 1604, 7);
+    CALL snowid.backfill('backfill', 'id', 'created_at', 1604, batch_size => 7);
     RAISE WARNING 'search_path is %', current_setting('search_path');
 END
 $$;
@@ -127,7 +127,7 @@ SET timezone = 'America/St_Johns';
 CREATE TABLE backfill_naive (t timestamp, d date, id bigint, id_of_d bigint);
 INSERT INTO backfill_naive VALUES ('2020-06-30 23:59:59.9999', '2020-06-30'), ('2020-07-01', '2020-07-01'), ('2020-07-01', '2020-07-01'), ('infinity', '-infinity'), ('294276-12-31 23:59:59', '5874897-12-31'), ('4713-01-01 BC', '4713-01-01 BC'), (NULL, NULL);
 CALL snowid.backfill('backfill_naive', 'id', 't', 1605);
-CALL snowid.backfill('backfill_naive', 'id_of_d', 'd', 1605, 2, '2020-06-30+00');
+CALL snowid.backfill('backfill_naive', 'id_of_d', 'd', 1605, batch_size => 2, epoch => '2020-06-30+00');
 SET timezone = 'UTC';
 SELECT t, d, (decode_id(id)).*, (decode_id(id_of_d, '2020-06-30+00')).* FROM backfill_naive ORDER BY id, id_of_d;
 
@@ -137,7 +137,7 @@ CREATE TABLE backfill_part_1 PARTITION OF backfill_part FOR VALUES FROM ('2020-0
 CREATE TABLE backfill_part_2 PARTITION OF backfill_part FOR VALUES FROM ('2020-01-02+00') TO ('2020-01-03+00');
 INSERT INTO backfill_part SELECT NULL, timestamptz '2020-01-02+00' - interval '1 ms', n FROM generate_series(1, 1500) AS n;
 INSERT INTO backfill_part SELECT NULL, timestamptz '2020-01-02+00', n FROM generate_series(1, 700) AS n;
-CALL snowid.backfill('backfill_part', 'id', 'created_at', 1606, 300);
+CALL snowid.backfill('backfill_part', 'id', 'created_at', 1606, batch_size => 300);
 SELECT tableoid::regclass, id_timestamp(id), count(*), count(DISTINCT id), min(id_sequence(id)), max(id_sequence(id)) FROM backfill_part GROUP BY 1, 2 ORDER BY 1, 2;
 CREATE TABLE backfill_by_id (id bigint UNIQUE, created_at timestamptz) PARTITION BY RANGE (id);
 CREATE TABLE backfill_by_id_old PARTITION OF backfill_by_id FOR VALUES FROM (0) TO (id_floor('2021-01-01+00'));
@@ -152,7 +152,7 @@ INSERT INTO backfill_child (created_at) VALUES ('2020-01-01+00');
 CALL snowid.backfill('backfill_parent', 'id', 'created_at', 1606);
 SELECT tableoid::regclass, (decode_id(id)).* FROM backfill_parent ORDER BY id;
 -- Only with a unique index on the column alone, that covers all rows at once, are writers let in meanwhile.
-SELECT t, (snowid.backfill_statements(t, 'id', 'created_at')).lock
+SELECT t, (snowid_internal.backfill_statements(t, 'id', 'created_at')).lock
   FROM unnest(ARRAY['backfill', 'backfill_part', 'backfill_by_id', 'backfill_parent', 'backfill_child']::regclass[]) AS t;
 
 -- Names, and a search_path that leads astray, also what is compiled at the first call of a session; functions that
@@ -171,7 +171,7 @@ CREATE DOMAIN "backfill 'x'".timestamptz AS pg_catalog.timestamptz CHECK (VALUE 
 CREATE FUNCTION public.id_timestamp(integer) RETURNS timestamptz LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''astray''; END';
 SET search_path = "backfill 'x'", pg_catalog;
 SET default_transaction_isolation = 'repeatable read';
-CALL snowid.backfill('"T ""$1"', 'Id, $$', 'At', 1607, 1);
+CALL snowid.backfill('"T ""$1"', 'Id, $$', 'At', 1607, batch_size => 1);
 RESET default_transaction_isolation;
 SHOW search_path;
 RESET search_path;
@@ -190,11 +190,11 @@ SET ROLE regress_snowid_backfill;
 CALL snowid.backfill('backfill', 'id', 'created_at', 1608);
 \echo :SQLSTATE
 -- Nor can it hold up others' backfills.
-SELECT snowid.lock_backfill('backfill');
+SELECT snowid_internal.lock_backfill('backfill');
 \echo :SQLSTATE
-SELECT snowid.lock_backfill('pg_class');
+SELECT snowid_internal.lock_backfill('pg_class');
 \echo :SQLSTATE
-SELECT snowid.lock_backfill(0);
+SELECT snowid_internal.lock_backfill(0);
 \echo :SQLSTATE
 RESET ROLE;
 GRANT UPDATE (id) ON backfill TO regress_snowid_backfill;
@@ -234,9 +234,9 @@ CALL snowid.backfill('backfill_naive', 'id', 't', 8192);
 \echo :SQLSTATE
 CALL snowid.backfill('backfill_naive', 'id', 't', -1);
 \echo :SQLSTATE
-CALL snowid.backfill('backfill_naive', 'id', 't', 1609, 0);
+CALL snowid.backfill('backfill_naive', 'id', 't', 1609, batch_size => 0);
 \echo :SQLSTATE
-CALL snowid.backfill('backfill_naive', 'id', 't', 1609, 1000001);
+CALL snowid.backfill('backfill_naive', 'id', 't', 1609, batch_size => 1000001);
 \echo :SQLSTATE
 CALL snowid.backfill('backfill_naive', 'id', 't', 1609, epoch => 'infinity');
 \echo :SQLSTATE
@@ -250,7 +250,7 @@ CALL snowid.backfill('backfill_naive', 'id', NULL, 1609);
 \echo :SQLSTATE
 CALL snowid.backfill('backfill_naive', 'id', 't', NULL);
 \echo :SQLSTATE
-CALL snowid.backfill('backfill_naive', 'id', 't', 1609, NULL);
+CALL snowid.backfill('backfill_naive', 'id', 't', 1609, batch_size => NULL);
 \echo :SQLSTATE
 -- It commits, so it can't be part of a transaction.
 BEGIN;

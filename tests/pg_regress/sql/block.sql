@@ -104,7 +104,7 @@ SELECT 1 WHERE next_ids(500, 1) > 0;
 CREATE TABLE block_default (id bigint DEFAULT next_ids(500, 1));
 \echo :SQLSTATE
 -- Declared as what it isn't, by a superuser:
-CREATE FUNCTION block_no_set(integer, integer) RETURNS bigint LANGUAGE c STRICT AS '$libdir/pg_snowid', 'snowid_next_ids';
+CREATE FUNCTION block_no_set(bigint, bigint) RETURNS bigint LANGUAGE c STRICT AS '$libdir/pg_snowid', 'snowid_next_ids';
 SELECT block_no_set(500, 1);
 \echo :SQLSTATE
 

@@ -23,7 +23,7 @@ SELECT p.oid::regprocedure
   JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
   JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
  WHERE e.extname = 'pg_snowid'
-   AND (p.pronamespace <> 'snowid'::regnamespace OR obj_description(p.oid, 'pg_proc') ~ '^(for plans|planner support)')
+   AND (p.pronamespace NOT IN ('snowid'::regnamespace, 'snowid_internal'::regnamespace) OR obj_description(p.oid, 'pg_proc') ~ '^(for plans|planner support)')
    AND (p.provolatile, p.proisstrict, p.proparallel) IS DISTINCT FROM (
        CASE WHEN p.proname ~ '^(next_|snowflake_ids?$)' THEN 'v'
             WHEN p.proname ~ '_as$' AND p.proargtypes[0] = 'text'::regtype OR p.proname = 'instant' THEN 's'
@@ -35,7 +35,7 @@ SELECT * FROM pg_temp.mislabelled();
 BEGIN;
 ALTER FUNCTION id_timestamp(bigint) STABLE;
 ALTER FUNCTION decode_id(bigint) CALLED ON NULL INPUT;
-ALTER FUNCTION next_id(integer) PARALLEL UNSAFE;
+ALTER FUNCTION next_id(bigint, timestamptz) PARALLEL UNSAFE;
 SELECT * FROM pg_temp.mislabelled() AS function ORDER BY function::text;
 ROLLBACK;
 
@@ -73,6 +73,7 @@ SELECT * FROM pg_temp.uncommented();
 BEGIN;
 COMMENT ON FUNCTION id_shard(bigint) IS NULL;
 COMMENT ON SCHEMA snowid IS NULL;
+COMMENT ON SCHEMA snowid_internal IS NULL;
 COMMENT ON VIEW snowid.status IS NULL;
 COMMENT ON COLUMN snowid.generators.waits IS NULL;
 COMMENT ON EXTENSION pg_snowid IS NULL;
@@ -88,7 +89,7 @@ WITH tables AS (
       JOIN pg_class c ON d.classid = 'pg_class'::regclass AND d.objid = c.oid
      WHERE e.extname = 'pg_snowid' AND c.relkind NOT IN ('v', 'S', 'c', 'i')
 ), triggers AS ( -- by bits of tgtype: 1 row, 2 BEFORE, 4 INSERT, 8 DELETE, 16 UPDATE, 32 TRUNCATE
-    SELECT t.*, t.tgfoid = 'snowid.keep_local_rows()'::regprocedure AS keeps FROM pg_trigger t WHERE t.tgqual IS NULL AND t.tgattr = ''
+    SELECT t.*, t.tgfoid = 'snowid_internal.keep_local_rows()'::regprocedure AS keeps FROM pg_trigger t WHERE t.tgqual IS NULL AND t.tgattr = ''
 )
 SELECT format('table %s %s', t.name, breach.what)
   FROM tables t, LATERAL (

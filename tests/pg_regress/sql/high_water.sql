@@ -92,7 +92,7 @@ SELECT snowid.accept_clock();
 \echo :SQLSTATE
 SELECT snowid.accept_high_water();
 \echo :SQLSTATE
-SELECT snowid.init_high_water();
+SELECT snowid_internal.init_high_water();
 \echo :SQLSTATE
 RESET ROLE;
 DROP ROLE regress_snowid_mark;

@@ -30,7 +30,7 @@ CREATE EXTENSION pg_snowid SCHEMA pg_toast;
 CREATE EXTENSION pg_snowid SCHEMA information_schema;
 \echo :SQLSTATE
 SELECT count(*) FROM pg_extension WHERE extname = 'pg_snowid';
-SELECT count(*) FROM pg_namespace WHERE nspname = 'snowid';
+SELECT count(*) FROM pg_namespace WHERE nspname ~ '^snowid';
 
 -- Where another lets one create.
 GRANT CREATE ON SCHEMA others TO regress_snowid_installer;
@@ -39,6 +39,15 @@ CREATE EXTENSION pg_snowid SCHEMA others;
 SELECT others.id_shard(others.next_id(1410));
 DROP EXTENSION pg_snowid;
 RESET SESSION AUTHORIZATION;
+
+-- Not beside schemas of the names of its own, in which their owner could put what it calls.
+CREATE SCHEMA snowid;
+CREATE EXTENSION pg_snowid SCHEMA others;
+\echo :SQLSTATE
+ALTER SCHEMA snowid RENAME TO snowid_internal;
+CREATE EXTENSION pg_snowid SCHEMA others;
+\echo :SQLSTATE
+DROP SCHEMA snowid_internal;
 
 -- A role of any name creates it and administers it.
 CREATE ROLE "regress_snowid_""it's\ $$owner$";
@@ -65,7 +74,7 @@ CREATE EXTENSION pg_snowid SCHEMA "back\slash";
 -- Any other is taken.
 CREATE SCHEMA "select; %s";
 CREATE EXTENSION pg_snowid SCHEMA "select; %s";
-SELECT snowid.home();
+SELECT snowid_internal.home();
 SELECT "select; %s".id_shard("select; %s".next_id(1412));
 SELECT snowid.bind_schema('mine', shard_id => 1412);
 SELECT "select; %s".id_shard(mine.next_id());

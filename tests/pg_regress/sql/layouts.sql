@@ -198,9 +198,9 @@ SELECT count(*) FILTER (WHERE builtin) AS builtin, count(*) FILTER (WHERE name =
   FROM snowid.layouts;
 -- But if a later version builds in a name that a user has given, the user's layout goes on, and a dump that has it
 -- can be restored. Here some are added to the view, as such a version would.
-SELECT rtrim(pg_get_viewdef('snowid.builtin_layouts'), ';') AS builtin \gset
+SELECT rtrim(pg_get_viewdef('snowid_internal.builtin_layouts'), ';') AS builtin \gset
 BEGIN;
-CREATE OR REPLACE VIEW snowid.builtin_layouts AS :builtin
+CREATE OR REPLACE VIEW snowid_internal.builtin_layouts AS :builtin
     UNION ALL SELECT name, epoch, time_unit, 40, field_names, field_bits, 'new', '0.2' FROM (VALUES ('regress_mine'), ('regress_new')) AS v (name),
         (SELECT timestamptz '2030-01-01 00:00:00+00', interval '1 ms', '{n}'::text[], '{20}'::integer[]) AS l (epoch, time_unit, field_names, field_bits);
 SELECT name, time_bits, note, builtin FROM snowid.layouts WHERE name ~ 'regress_(mine|new)' ORDER BY name;

@@ -32,7 +32,7 @@ COMMENT ON SEQUENCE "The ""Seq" IS 'of an identity';
 GRANT USAGE ON SEQUENCE "The ""Seq" TO PUBLIC;
 
 CREATE VIEW columns AS
-SELECT a.attrelid::regclass AS table_name, a.attidentity AS identity, pg_get_expr(d.adbin, d.adrelid) AS column_default,
+SELECT a.attrelid::regclass AS relation, a.attidentity AS identity, pg_get_expr(d.adbin, d.adrelid) AS column_default,
        col_description(a.attrelid, a.attnum) AS comment
   FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p')
   LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
@@ -47,7 +47,7 @@ CREATE PROCEDURE insert_into_all() LANGUAGE plpgsql AS $$
 DECLARE
     t regclass;
 BEGIN
-    FOR t IN SELECT c.table_name FROM columns c LOOP
+    FOR t IN SELECT c.relation FROM columns c LOOP
         EXECUTE format('INSERT INTO %s (n) VALUES (1), (2)', t);
     END LOOP;
 END
@@ -56,10 +56,10 @@ CALL insert_into_all();
 CREATE TEMP TABLE columns_before AS TABLE columns;
 CREATE TEMP TABLE sequences_before AS TABLE sequences;
 
-SELECT table_name, snowid.migrate_column(table_name, CASE table_name::text WHEN '"By ''default"' THEN 'Id %I' ELSE 'id' END, 1700)
-  FROM columns_before ORDER BY table_name::text COLLATE "C";
-SELECT * FROM columns ORDER BY table_name::text COLLATE "C";
-SELECT * FROM snowid.migrated_columns ORDER BY table_name::text COLLATE "C";
+SELECT relation, snowid.migrate_column(relation, CASE relation::text WHEN '"By ''default"' THEN 'Id %I' ELSE 'id' END, 1700)
+  FROM columns_before ORDER BY relation::text COLLATE "C";
+SELECT * FROM columns ORDER BY relation::text COLLATE "C";
+SELECT * FROM snowid.migrated_columns ORDER BY relation::text COLLATE "C";
 -- The sequences are as they were, the columns' own still.
 SELECT sequencename, start_value, min_value, max_value, increment_by, cycle, cache_size, last_value, relpersistence, granted, owned
   FROM sequences_before ORDER BY sequencename COLLATE "C";
@@ -72,20 +72,20 @@ SELECT count(*), min(id_shard(id)), max(id_shard(id)), bool_and(id_timestamp(id)
 BEGIN;
 SELECT snowid.revert_column('serial', 'id'), snowid.migrate_column('always', 'id', 1701);
 ROLLBACK;
-SELECT * FROM columns WHERE table_name IN ('serial'::regclass, 'always'::regclass) ORDER BY table_name::text COLLATE "C";
+SELECT * FROM columns WHERE relation IN ('serial'::regclass, 'always'::regclass) ORDER BY relation::text COLLATE "C";
 
 -- Again: nothing to do. To another shard and epoch: the first default is still what is known.
 SELECT snowid.migrate_column('serial', 'id', 1700);
 SELECT snowid.migrate_column('serial', 'id', 1701, '2010-01-01 05:45:00+05:45');
 SELECT snowid.migrate_column('serial', 'id', 1701, '2010-01-01+00');
-SELECT * FROM columns WHERE table_name = 'serial'::regclass;
+SELECT * FROM columns WHERE relation = 'serial'::regclass;
 
 -- Undone, everything is as it was, and the sequences go on where they stopped. Where there was another default it
 -- stays, until the statement is run that is returned.
-SELECT table_name, snowid.revert_column(table_name, column_name) AS was FROM snowid.migrated_columns ORDER BY table_name::text COLLATE "C";
-SELECT table_name, column_default FROM columns WHERE table_name IN (SELECT m.table_name FROM snowid.migrated_columns m) ORDER BY table_name::text COLLATE "C";
+SELECT relation, snowid.revert_column(relation, column_name) AS was FROM snowid.migrated_columns ORDER BY relation::text COLLATE "C";
+SELECT relation, column_default FROM columns WHERE relation IN (SELECT m.relation FROM snowid.migrated_columns m) ORDER BY relation::text COLLATE "C";
 SET client_min_messages = warning;
-SELECT snowid.revert_column(table_name, column_name) FROM snowid.migrated_columns ORDER BY table_name::text COLLATE "C" \gexec
+SELECT snowid.revert_column(relation, column_name) FROM snowid.migrated_columns ORDER BY relation::text COLLATE "C" \gexec
 RESET client_min_messages;
 TABLE columns EXCEPT TABLE columns_before;
 TABLE columns_before EXCEPT TABLE columns;
@@ -101,7 +101,7 @@ INSERT INTO no_default (n) VALUES (3) RETURNING id;
 SELECT has_sequence_privilege('public', '"The ""Seq"', 'USAGE') AS granted, has_sequence_privilege('public', '"The ""Seq"', 'UPDATE') AS more;
 -- What decides how expressions are shown and read changes nothing.
 CREATE TABLE settings (id bigint DEFAULT nextval('loose') + length('a\b') + extract(hour FROM interval '-1 day -2:00') * 1.2345678901234567::float8);
-SELECT column_default AS settings_before FROM columns WHERE table_name = 'settings'::regclass \gset
+SELECT column_default AS settings_before FROM columns WHERE relation = 'settings'::regclass \gset
 SET extra_float_digits = -3;
 SET intervalstyle = 'sql_standard';
 SET escape_string_warning = off;
@@ -117,7 +117,7 @@ RESET escape_string_warning;
 RESET standard_conforming_strings;
 RESET quote_all_identifiers;
 :statement
-SELECT column_default = :'settings_before' AS as_before FROM columns WHERE table_name = 'settings'::regclass;
+SELECT column_default = :'settings_before' AS as_before FROM columns WHERE relation = 'settings'::regclass;
 -- A second time there is nothing to undo.
 SELECT snowid.revert_column('serial', 'id');
 \echo :SQLSTATE
@@ -161,7 +161,7 @@ SELECT snowid.migrate_column('greater', 'id', 1704, '1997-01-01+00');
 SELECT * FROM pg_temp.error_of($$ SELECT snowid.migrate_column('greater', 'id', 1705, '2020-01-01+00') $$) \gx
 INSERT INTO greater VALUES (9223372036854775807);
 SELECT * FROM pg_temp.error_of($$ SELECT snowid.migrate_column('greater', 'id', 1705) $$) \gx
-SELECT * FROM columns WHERE table_name = 'greater'::regclass;
+SELECT * FROM columns WHERE relation = 'greater'::regclass;
 
 -- Partitions have the default of the table, before and after; foreign keys and views stay.
 CREATE TABLE part (id bigserial, n integer, PRIMARY KEY (id)) PARTITION BY RANGE (id);
@@ -174,10 +174,10 @@ INSERT INTO referring SELECT id FROM part;
 SELECT snowid.migrate_column('part', 'id', 1706);
 INSERT INTO part (n) VALUES (2);
 INSERT INTO referring SELECT max(id) FROM seen;
-SELECT table_name, column_default, comment FROM columns WHERE table_name::text LIKE 'part%' ORDER BY 1;
+SELECT relation, column_default, comment FROM columns WHERE relation::text LIKE 'part%' ORDER BY 1;
 SELECT tableoid::regclass, id < 1000 AS old FROM part ORDER BY id;
 SELECT snowid.revert_column('part', 'id');
-SELECT table_name, column_default, comment FROM columns WHERE table_name::text LIKE 'part%' ORDER BY 1;
+SELECT relation, column_default, comment FROM columns WHERE relation::text LIKE 'part%' ORDER BY 1;
 INSERT INTO part (n) VALUES (3) RETURNING id;
 ALTER TABLE part_1 ALTER COLUMN id SET DEFAULT 7;
 SELECT snowid.migrate_column('part', 'id', 1706);
@@ -192,7 +192,7 @@ SELECT snowid.migrate_column('part_identity', 'id', 1706);
 INSERT INTO part_identity (n) VALUES (2) RETURNING id_shard(id);
 SELECT snowid.revert_column('part_identity', 'id');
 INSERT INTO part_identity (n) VALUES (3) RETURNING id;
-SELECT identity, column_default FROM columns WHERE table_name = 'part_identity'::regclass;
+SELECT identity, column_default FROM columns WHERE relation = 'part_identity'::regclass;
 
 -- A schema that is bound has its epoch.
 DELETE FROM migration_2.moved WHERE key > 1000;
@@ -242,14 +242,14 @@ SELECT snowid.migrate_column('refused', 'b', NULL);
 SELECT snowid.revert_column(NULL, 'b') IS NULL, snowid.revert_column('refused', NULL) IS NULL;
 SELECT snowid.revert_column('refused', 'b');
 \echo :SQLSTATE
-SELECT column_default, comment FROM columns WHERE table_name = 'refused'::regclass;
+SELECT column_default, comment FROM columns WHERE relation = 'refused'::regclass;
 
 -- What the owner writes into the comment is neither executed nor parsed by whoever undoes it: it is returned, and
 -- nothing else happens.
 SELECT statement FROM unnest(ARRAY['0); DROP TABLE refused; --', '0), OWNER TO pg_monitor, ALTER COLUMN b SET DEFAULT (0', '0 /*', '0; SELECT 1', '''', '$$', '']) AS e,
        LATERAL (SELECT format('COMMENT ON COLUMN refused.b IS %L', 'migrated by pg_snowid from default ' || e) ||
            $$; SELECT snowid.revert_column('refused', 'b')$$ AS statement) AS s \gexec
-SELECT table_name, column_default, comment FROM columns WHERE table_name = 'refused'::regclass;
+SELECT relation, column_default, comment FROM columns WHERE relation = 'refused'::regclass;
 -- Nothing but the known words is known.
 SELECT statement FROM unnest(ARRAY['', 'default', 'Default 0', 'identity', 'identity by default NOT NULL', 'its sequence; SELECT 1', 'no default ']) AS e,
        LATERAL (SELECT format('COMMENT ON COLUMN refused.b IS %L', 'migrated by pg_snowid from ' || e) || '; ' ||
@@ -272,7 +272,7 @@ COMMENT ON COLUMN hostile.id IS 'migrated by pg_snowid from default (''{1}''::mi
 RESET ROLE;
 SELECT snowid.revert_column('hostile', 'id') AS statement \gset
 SELECT told AS not_run FROM hostile;
-SELECT column_default FROM columns WHERE table_name = 'hostile'::regclass;
+SELECT column_default FROM columns WHERE relation = 'hostile'::regclass;
 -- Its owner can run it.
 SET ROLE regress_snowid_hostile;
 :statement
@@ -280,9 +280,9 @@ RESET ROLE;
 SELECT told AS run FROM hostile;
 
 -- Without a sequence there is none to make again.
-SELECT snowid.remake_sequence('refused', 'b', NULL);
+SELECT snowid_internal.remake_sequence('refused', 'b', NULL);
 \echo :SQLSTATE
-SELECT snowid.remake_sequence('refused', 'b', 'ALWAYS');
+SELECT snowid_internal.remake_sequence('refused', 'b', 'ALWAYS');
 \echo :SQLSTATE
 
 -- Who may: the table's owner who is granted it. The sequence stays the owner's, whoever does it.

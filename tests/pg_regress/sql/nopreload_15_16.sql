@@ -40,7 +40,7 @@ SELECT * FROM snowid.generators;
 
 -- A schema can be bound, and decodes.
 CREATE SCHEMA nopreload_app;
-SELECT snowid.bind_schema('nopreload_app', '2025-01-01 00:00:00+00', 5);
+SELECT snowid.bind_schema('nopreload_app', epoch => '2025-01-01 00:00:00+00', shard_id => 5);
 SELECT nopreload_app.id_timestamp(8388608), nopreload_app.make_id('2025-01-01 00:00:00.001+00');
 SELECT nopreload_app.next_id();
 \echo :SQLSTATE

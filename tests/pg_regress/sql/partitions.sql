@@ -50,7 +50,7 @@ INSERT INTO month (id) VALUES (9223372036854775807) RETURNING tableoid::regclass
 SELECT * FROM snowid.drop_partitions('month', '0');
 
 -- Weeks begin on Monday, days at midnight, in UTC; others are counted from Monday, 1 January of the year 1.
-SELECT every, at, to_char(snowid.period_start(every, at), 'Dy YYYY-MM-DD HH24:MI:SS') AS period_start
+SELECT every, at, to_char(snowid_internal.period_start(every, at), 'Dy YYYY-MM-DD HH24:MI:SS') AS period_start
   FROM (VALUES
     (interval '7 days', timestamptz '2026-01-01 00:00:00+00'), ('7 days', '2026-01-04 23:59:59.999999+00'),
     ('7 days', '2026-01-05 00:00:00+00'), ('7 days', '1969-12-31 23:00:00+00'),
@@ -60,8 +60,8 @@ SELECT every, at, to_char(snowid.period_start(every, at), 'Dy YYYY-MM-DD HH24:MI
     ('1 year', '2026-12-31 23:59:59+00'), ('5 months', '2026-12-31 23:59:59+00'), ('10 years', '2026-12-31 23:59:59+00')
   ) AS v (every, at);
 SET timezone = 'America/New_York';
-SELECT snowid.period_start('1 day', '2026-03-08 07:00:00+00') AT TIME ZONE 'UTC' AS day,
-       snowid.period_start('1 month', '2026-03-01 01:00:00+00') AT TIME ZONE 'UTC' AS month;
+SELECT snowid_internal.period_start('1 day', '2026-03-08 07:00:00+00') AT TIME ZONE 'UTC' AS day,
+       snowid_internal.period_start('1 month', '2026-03-01 01:00:00+00') AT TIME ZONE 'UTC' AS month;
 SET timezone = 'UTC';
 CREATE TABLE partitions.week (id bigint NOT NULL) PARTITION BY RANGE (id);
 SELECT * FROM snowid.create_partitions('week', '1 week', starting => '2040-01-01', ahead => pg_temp.until('2040-01-16 12:00'));

@@ -56,15 +56,15 @@ SELECT snowid.create_range_sequence('all_' || shard, 2, shard, -9223372036854775
 SELECT next_ticket('all_1'), (SELECT array_agg(ticket) FROM next_tickets('all_1', 2) AS ticket), next_ticket('all_2');
 
 -- How much of each is used
-SELECT * FROM snowid.sequences WHERE sequence::text ~ '^(quarter|middle|all)' ORDER BY sequence::text;
+SELECT * FROM snowid.sequences WHERE relation::text ~ '^(quarter|middle|all)' ORDER BY relation::text;
 ALTER SEQUENCE quarter_1 RENAME TO renamed;
-SELECT sequence, part, parts FROM snowid.sequences WHERE sequence = 'renamed'::regclass;
+SELECT relation, part, parts FROM snowid.sequences WHERE relation = 'renamed'::regclass;
 -- Comments that say what isn't so do no harm.
 CREATE SEQUENCE odd INCREMENT -1 MINVALUE -2 MAXVALUE -1;
 COMMENT ON SEQUENCE odd IS 'pg_snowid range: shard 9999999999 of 9999999999, 1 to 2';
 COMMENT ON SEQUENCE all_1 IS 'pg_snowid range: shard one of two';
 COMMENT ON SEQUENCE all_2 IS NULL;
-SELECT sequence, part, parts, used, remaining FROM snowid.sequences WHERE sequence::text ~ '^(odd|all)' ORDER BY sequence::text;
+SELECT relation, part, parts, used, remaining FROM snowid.sequences WHERE relation::text ~ '^(odd|all)' ORDER BY relation::text;
 
 -- Refused
 SELECT snowid.create_range_sequence('refused', 0, 1);

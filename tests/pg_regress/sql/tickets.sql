@@ -191,7 +191,7 @@ SELECT snowid.cap_ticket_sequence('even', 1000);
 SELECT snowid.resize_ticket_sequence('even', 3, 1, 1000);
 \echo :SQLSTATE
 -- The view shows what its reader may read.
-SELECT sequence, part, parts, last_value FROM snowid.sequences WHERE sequence::text ~ '^(odd|even|small|third_2)$' ORDER BY 1;
+SELECT relation, part, parts, last_value FROM snowid.sequences WHERE relation::text ~ '^(odd|even|small|third_2)$' ORDER BY 1;
 RESET ROLE;
 -- What it is granted it does with its own rights.
 GRANT EXECUTE ON FUNCTION snowid.create_ticket_sequence, snowid.cap_ticket_sequence, snowid.resize_ticket_sequence TO regress_snowid_tickets;
@@ -216,12 +216,12 @@ CREATE FUNCTION tickets_fake.nextval(regclass) RETURNS bigint LANGUAGE sql AS $$
 CREATE FUNCTION tickets_fake.current_schema() RETURNS name LANGUAGE sql AS $$ SELECT 'fake'::name $$;
 SET search_path = tickets_fake, tickets, public, pg_catalog;
 SELECT snowid.create_ticket_sequence('real', 2, 1), snowid.create_range_sequence('real_range', 2, 1);
-SELECT sequence, kind FROM snowid.sequences WHERE sequence IN ('real'::regclass, 'real_range') ORDER BY sequence;
+SELECT relation, kind FROM snowid.sequences WHERE relation IN ('real'::regclass, 'real_range') ORDER BY relation;
 SELECT public.next_ticket('real'), obj_description('tickets_fake.real'::regclass, 'pg_class');
 SET search_path = tickets, public;
 
 -- From two servers to three: all are capped below a start, then each goes on as one of three.
-SELECT sequence, part, parts, first, last, last_value, used FROM snowid.sequences WHERE sequence IN ('odd'::regclass, 'even') ORDER BY sequence;
+SELECT relation, part, parts, first, last, last_value, used FROM snowid.sequences WHERE relation IN ('odd'::regclass, 'even') ORDER BY relation;
 SELECT snowid.resize_ticket_sequence('odd', 3, 1, 1000);
 \echo :SQLSTATE
 SELECT snowid.cap_ticket_sequence('odd', 105);
@@ -229,7 +229,7 @@ SELECT snowid.cap_ticket_sequence('odd', 105);
 SELECT snowid.cap_ticket_sequence('odd', 1);
 \echo :SQLSTATE
 SELECT snowid.cap_ticket_sequence('odd', 1001), snowid.cap_ticket_sequence('odd', 1000), snowid.cap_ticket_sequence('even', 1000);
-SELECT sequence, part, parts, first, last FROM snowid.sequences WHERE sequence IN ('odd'::regclass, 'even') ORDER BY sequence;
+SELECT relation, part, parts, first, last FROM snowid.sequences WHERE relation IN ('odd'::regclass, 'even') ORDER BY relation;
 SELECT next_ticket('odd'), next_ticket('even');
 SELECT snowid.resize_ticket_sequence('odd', 3, 1, 1001);
 \echo :SQLSTATE
@@ -247,7 +247,7 @@ SELECT snowid.cap_ticket_sequence('even', 2000);
 SELECT snowid.resize_ticket_sequence('even', 3, 2, 1000);
 SELECT snowid.create_ticket_sequence('added', 3, 1, 1000);
 SELECT next_ticket('odd'), next_ticket('even'), next_ticket('added'), next_ticket('odd'), next_ticket('even'), next_ticket('added');
-SELECT sequence, part, parts, first, last, last_value, used FROM snowid.sequences WHERE sequence IN ('odd'::regclass, 'even', 'added') ORDER BY sequence;
+SELECT relation, part, parts, first, last, last_value, used FROM snowid.sequences WHERE relation IN ('odd'::regclass, 'even', 'added') ORDER BY relation;
 -- It can't fall back below the start: neither by a restart nor by setval.
 ALTER SEQUENCE even RESTART;
 SELECT next_ticket('even');
@@ -268,11 +268,11 @@ ROLLBACK;
 -- capped and counted is the sequence itself.
 CREATE SEQUENCE forged;
 COMMENT ON SEQUENCE forged IS 'pg_snowid tickets: server 9999999999 of 0); DROP TABLE orders; --';
-SELECT sequence, kind, part, parts, first, last FROM snowid.sequences WHERE sequence = 'forged'::regclass;
+SELECT relation, kind, part, parts, first, last FROM snowid.sequences WHERE relation = 'forged'::regclass;
 SELECT snowid.cap_ticket_sequence('forged', 1000), snowid.resize_ticket_sequence('forged', 3, 1, 1000);
 SELECT obj_description('forged'::regclass, 'pg_class'), to_regclass('orders') IS NOT NULL AS there;
 COMMENT ON SEQUENCE forged IS 'pg_snowid tickets: server 99999999999999999999 of 3';
-SELECT count(*) FROM snowid.sequences WHERE sequence = 'forged'::regclass;
+SELECT count(*) FROM snowid.sequences WHERE relation = 'forged'::regclass;
 -- Not what is no ticket sequence
 SELECT snowid.cap_ticket_sequence('small', 1000);
 \echo :SQLSTATE
