@@ -22,6 +22,9 @@ test: ## all tests of one major: unit tests, models, SQL, servers that crash and
 test-fleet: ## tests of servers that share an etcd
 	@scripts/test fleet $(PG)
 
+test-upgrade: ## tests of pg_upgrade, from PostgreSQL 16 to 18
+	@scripts/test upgrade
+
 test-orms: ## run the programs of docs/orms.md, with their ORMs
 	@scripts/test orms $(PG)
 
@@ -59,4 +62,4 @@ package: ## make an archive for other servers like that of PG_CONFIG
 clean: ## remove all that was built here
 	@cargo clean
 
-.PHONY: help demo demo-stop check test test-fleet test-orms test-random test-setup model mutants bench lint typecheck install installcheck package clean
+.PHONY: help demo demo-stop check test test-fleet test-upgrade test-orms test-random test-setup model mutants bench lint typecheck install installcheck package clean

@@ -156,6 +156,9 @@ install_files() {
   ${3:-} install -m 644 pg_snowid.control "$sql" "$2/"
 }
 
+# can_install LIB EXTENSION: whether this user, or root by way of sudo, may put files there.
+can_install() { [ -w "$1" ] && [ -w "$2" ] || has_root; }
+
 # build_and_install PROFILE: into the server of use_pg_config.
 build_and_install() {
   local lib extension how=
