@@ -16,11 +16,14 @@ DECLARE
     mark CONSTANT text := 'bound by pg_snowid to ';
     binding CONSTANT text := mark || concat_ws(', ',
         'epoch ' || coalesce(epoch::text, 'default'), 'shard ' || shard_id);
-    -- The epoch as a last argument, and as the only one.
+    -- Calls leave no argument out and have the types declared: where others may add functions to the public schema,
+    -- none fits better. The epoch as a last argument: of what reads, which goes without the default one, and of the
+    -- others in either layout.
     e CONSTANT text := coalesce(', ' || quote_literal(epoch) || '::timestamptz', '');
-    only_e CONSTANT text := coalesce(quote_literal(epoch) || '::timestamptz', '');
+    id_e CONSTANT text := ', ' || quote_literal(coalesce(epoch, '2011-01-01 00:00:00+00')) || '::timestamptz';
+    snowflake_e CONSTANT text := quote_literal(coalesce(epoch, '2010-11-04 01:42:54.657+00')) || '::timestamptz';
     -- The shard as a value, and as parameters where it isn't bound.
-    s CONSTANT text := coalesce(shard_id::text, 'shard_id');
+    s CONSTANT text := coalesce(shard_id || '::bigint', 'shard_id');
     s_type CONSTANT text := CASE WHEN shard_id IS NULL THEN 'bigint' END;
     s_only CONSTANT text := CASE WHEN shard_id IS NULL THEN 'shard_id bigint' ELSE '' END;
     s_first CONSTANT text := CASE WHEN shard_id IS NULL THEN 'shard_id bigint, ' ELSE '' END;
@@ -62,32 +65,32 @@ BEGIN
     FOR wanted IN
         SELECT format('%I.%I', schema_name, v.name) AS name, v.types, v.parameters, v.result, v.expression
           FROM (VALUES
-            ('next_id', coalesce(s_type, ''), s_only, 'bigint VOLATILE', format('next_id(%s%s)', s, e)),
+            ('next_id', coalesce(s_type, ''), s_only, 'bigint VOLATILE', format('next_id(%s%s)', s, id_e)),
             ('next_ids', concat_ws(', ', s_type, 'bigint'), s_first || 'count bigint',
-                'SETOF bigint VOLATILE', format('next_ids(%s, count%s)', s, e)),
+                'SETOF bigint VOLATILE', format('next_ids(%s, count%s)', s, id_e)),
             ('make_id', concat_ws(', ', 'timestamptz', s_type, 'bigint'),
                 format('created_at timestamptz, %ssequence bigint DEFAULT 0', s_first),
-                'bigint IMMUTABLE', format('make_id(created_at, %s, sequence%s)', s, e)),
+                'bigint IMMUTABLE', format('make_id(created_at, %s, sequence%s)', s, id_e)),
             ('id_floor', 'timestamptz', 'created_at timestamptz',
-                'bigint IMMUTABLE', format('id_floor(created_at%s)', e)),
+                'bigint IMMUTABLE', format('id_floor(created_at%s)', id_e)),
             ('id_timestamp', 'bigint', 'id bigint',
                 'timestamptz IMMUTABLE', format('id_timestamp(id%s)', e)),
             ('decode_id', 'bigint',
                 'id bigint, OUT created_at timestamptz, OUT shard_id integer, OUT sequence integer',
                 'record IMMUTABLE', format('decode_id(id%s)', e)),
-            ('snowflake_id', '', '', 'bigint VOLATILE', format('snowflake_id(%s)', only_e)),
+            ('snowflake_id', '', '', 'bigint VOLATILE', format('snowflake_id(%s)', snowflake_e)),
             ('snowflake_id', 'bigint, bigint', 'datacenter_id bigint, worker_id bigint',
-                'bigint VOLATILE', format('snowflake_id(datacenter_id, worker_id%s)', e)),
+                'bigint VOLATILE', format('snowflake_id(datacenter_id, worker_id, %s)', snowflake_e)),
             ('snowflake_ids', 'bigint', 'count bigint',
-                'SETOF bigint VOLATILE', format('snowflake_ids(count%s)', e)),
+                'SETOF bigint VOLATILE', format('snowflake_ids(count, %s)', snowflake_e)),
             ('snowflake_ids', 'bigint, bigint, bigint', 'datacenter_id bigint, worker_id bigint, count bigint',
-                'SETOF bigint VOLATILE', format('snowflake_ids(datacenter_id, worker_id, count%s)', e)),
+                'SETOF bigint VOLATILE', format('snowflake_ids(datacenter_id, worker_id, count, %s)', snowflake_e)),
             ('make_snowflake_id', 'timestamptz, bigint, bigint, bigint',
                 'created_at timestamptz, datacenter_id bigint, worker_id bigint, '
                 'sequence bigint DEFAULT 0', 'bigint IMMUTABLE',
-                format('make_snowflake_id(created_at, datacenter_id, worker_id, sequence%s)', e)),
+                format('make_snowflake_id(created_at, datacenter_id, worker_id, sequence, %s)', snowflake_e)),
             ('snowflake_floor', 'timestamptz', 'created_at timestamptz',
-                'bigint IMMUTABLE', format('snowflake_floor(created_at%s)', e)),
+                'bigint IMMUTABLE', format('snowflake_floor(created_at, %s)', snowflake_e)),
             ('snowflake_timestamp', 'bigint', 'id bigint',
                 'timestamptz IMMUTABLE', format('snowflake_timestamp(id%s)', e)),
             ('decode_snowflake', 'bigint', 'id bigint, OUT created_at timestamptz, '
@@ -132,14 +135,14 @@ DECLARE
     body CONSTANT text := pg_get_function_sqlbody(function);
     call CONSTANT text := format('RETURN %s.next_id(', snowid_internal.home());
 BEGIN
-    SELECT m.parts[1], m.parts[2] INTO shard_id, epoch
+    SELECT m.parts[1], nullif(m.parts[2]::timestamptz, '2011-01-01 00:00:00+00') INTO shard_id, epoch
       FROM regexp_match(substr(body, length(call) + 1),
-               '^(?:\(([0-9]{1,4})\)::bigint|shard_id)(?:, ''([^'']+)''::timestamp with time zone)?\)$') AS m (parts)
+               '^(?:[(]([0-9]{1,4})[)]::bigint|shard_id)(?:, ''([^'']+)''::timestamp with time zone)?[)]$') AS m (parts)
      WHERE starts_with(body, call);
 END
 $binding$;
 COMMENT ON FUNCTION snowid_internal.binding(oid) IS
-    'the shard and the epoch with which a function calls next_id and nothing else, NULL for what is no constant there';
+    'the shard and the epoch with which a function calls next_id and nothing else, NULL for what is no constant there and for the default epoch';
 
 CREATE VIEW snowid.bound_schemas AS
     SELECT n.nspname AS schema_name, b.shard_id, b.epoch, pg_get_userbyid(p.proowner) AS owner

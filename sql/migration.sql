@@ -91,9 +91,8 @@ AS $migrate$
 DECLARE
     home CONSTANT text := snowid_internal.home();
     counted_from CONSTANT timestamptz := snowid_internal.check_id_column(relation, column_name, shard_id, epoch);
-    -- As PostgreSQL shows it
-    wanted CONSTANT text := format('%s.next_id((%s)::bigint%s)', home, shard_id,
-        ', ' || quote_literal(epoch) || '::timestamp with time zone');
+    -- As PostgreSQL shows it; no argument is left out, for the reason in bind_schema
+    wanted CONSTANT text := format('%s.next_id((%s)::bigint, %L::timestamp with time zone)', home, shard_id, counted_from);
     mark CONSTANT text := 'migrated by pg_snowid from '; -- see snowid.migrated_columns
     bound record;
     was record;

@@ -42,7 +42,7 @@ sub meanwhile
 	ok( $node->poll_query_until('hostile', "SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $pid AND NOT granted)"),
 		"the superuser waits: $call");
 	$holder->query_safe('ALTER SCHEMA home RENAME TO gone; CREATE SCHEMA home; '
-		  . 'CREATE FUNCTION home.next_id(bigint) RETURNS bigint LANGUAGE sql RETURN own.hostile()')
+		  . 'CREATE FUNCTION home.next_id(bigint, timestamptz) RETURNS bigint LANGUAGE sql RETURN own.hostile()')
 	  if $sql =~ /orders/;
 	$holder->query_safe('COMMIT');
 	$caller->{run}->pump until $caller->{stdout} =~ /ended/;
