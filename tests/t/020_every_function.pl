@@ -56,6 +56,16 @@ $node->wait_for_catchup($standby);
 my $refused = all_end($standby, 'on a standby', 'BEGIN', 0, @calls);
 cmp_ok($refused->{25006}, '>', 10, 'there some are refused as writing');
 
+# --- Procedures with no transaction around them, where they may commit ---
+
+my $before = $node->safe_psql('postgres', 'SELECT count(*) FROM app.rows WHERE id IS NULL');
+cmp_ok($before, '>', 0, 'there are rows without an id');
+my @procedures = map { my $function = $_; map { call($function, @$_) } edge_arguments('app', $function) } grep { $_->{kind} eq 'p' } @functions;
+my $committed = all_end($node, 'outside a transaction', '', 0, @procedures);
+cmp_ok($committed->{'00000'}, '>', 0, 'some succeed');
+is($committed->{'2D000'} // 0, 0, 'none was refused to commit');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM app.rows WHERE id IS NULL'), 0, 'the rows have their ids');
+
 # --- Where row security may run them on rows that are hidden: an error would tell of these ---
 
 my @leakproof = grep { $_->{leakproof} } @functions;

@@ -55,6 +55,7 @@ CREATE SCHEMA ${schema}_bound;
 CREATE TABLE $schema.rows (id bigint, created_at timestamptz);
 INSERT INTO $schema.rows (created_at) SELECT '2025-01-01 00:00:00+00'::timestamptz + n * interval '1 minute' FROM generate_series(1, 50) n;
 CREATE TABLE $schema.parted (id bigint) PARTITION BY RANGE (id);
+CREATE TABLE $schema.counted (id bigint GENERATED ALWAYS AS IDENTITY);
 CREATE SEQUENCE $schema.tickets AS bigint INCREMENT BY 3;
 COMMENT ON SEQUENCE $schema.tickets IS 'pg_snowid tickets: server 1 of 3';
 CREATE FUNCTION $schema.caller() RETURNS integer LANGUAGE sql RETURN snowid.id_shard(5::bigint);
@@ -62,7 +63,12 @@ SQL
 	return;
 }
 
-# A value that the function is meant for, by the name of the parameter or else by its type.
+# A value that the function is meant for, by the parameter of this one, by the name of the parameter or else by its type.
+my %by_function = (
+	'snowid.advance id' => '5000', # the least: with other epochs the others lie ahead of the clock
+	'snowid.advance_snowflake id' => '5000',
+	'snowid.layout name' => q('pg_snowid'),
+	'snowid.remake_sequence target' => q('SCHEMA.counted'));
 my %by_name = (
 	'catalog pg_catalog.regclass' => q('pg_catalog.pg_proc'),
 	'object pg_catalog.oid' => q('SCHEMA.caller'::pg_catalog.regproc),
@@ -70,7 +76,9 @@ my %by_name = (
 	'target pg_catalog.regclass' => q('SCHEMA.rows'),
 	'created_at_column pg_catalog.name' => q('created_at'),
 	'schema_name pg_catalog.text' => q('SCHEMA_bound'),
-	'name pg_catalog.text' => q('SCHEMA.made'),
+	'name pg_catalog.text' => q('SCHEMA.made_by_FUNCTION'),
+	'to_id pg_catalog."numeric"' => '2',
+	'first pg_catalog.int8' => '1',
 	'layout pg_catalog.text' => q('pg_snowid'),
 	'ahead pg_catalog."interval"' => q('3 days'),
 	'starting pg_catalog.timestamptz' => 'pg_catalog.clock_timestamp()',
@@ -118,9 +126,10 @@ sub sane_arguments
 	my ($schema, $function) = @_;
 	return map {
 		my ($name, $type) = @$_;
-		my $value = $by_name{"$name $type"} // $by_type{$type}
+		my $value = $by_function{"$function->{name} $name"} // $by_name{"$name $type"} // $by_type{$type}
 		  // die "no value for parameter $name of type $type: add one to SnowidCalls.pm";
-		typed($type, $value =~ s/SCHEMA/$schema/gr);
+		my $made_by = $function->{name} =~ s/.*\.//r;
+		typed($type, $value =~ s/SCHEMA/$schema/gr =~ s/FUNCTION/$made_by/gr);
 	} @{ $function->{arguments} };
 }
 
