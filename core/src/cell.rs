@@ -155,6 +155,29 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_past_the_clock_says_so() {
+        let cell = Cell::default();
+        cell.seal(T, 7, T);
+        assert!(!cell.last().ahead(), "in the clock's own millisecond");
+        cell.seal(T + 1, 7, T);
+        assert!(cell.last().ahead());
+        cell.unseal(T + 1, 9, T);
+        assert_eq!(cell.last(), Word::new(T + 1, 9, true));
+    }
+
+    #[test]
+    fn the_counters_count_each_its_own() {
+        let cell = Cell::default();
+        cell.count_wait();
+        cell.count_wait();
+        assert_eq!((cell.waits(), cell.clock_regressions()), (2, 0));
+        cell.count_clock_regression();
+        cell.count_clock_regression();
+        cell.count_clock_regression();
+        assert_eq!((cell.waits(), cell.clock_regressions()), (2, 3));
+    }
+
+    #[test]
     fn a_seal_that_was_drawn_past_stays() {
         let cell = sealed();
         cell.advance(T + 60_001, 0, T);

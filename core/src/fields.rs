@@ -208,6 +208,16 @@ mod tests {
     }
 
     #[test]
+    fn a_layout_has_what_it_was_made_of() {
+        let epoch = 1_000_000; // a second after 2000-01-01
+        let names = vec![Some("node".into()), Some("count".into())];
+        let layout = FieldLayout::new(epoch, 1000, 41, names, vec![Some(10), Some(12)]).unwrap();
+        assert_eq!(layout.epoch(), 946_684_801_000);
+        let fields: Vec<_> = layout.fields().iter().map(|f| (f.name.as_str(), f.max())).collect();
+        assert_eq!(fields, [("node", 1023), ("count", 4095)]);
+    }
+
+    #[test]
     fn a_unit_of_time_has_a_length() {
         assert!(layout(1, 41, &[]).is_ok());
         assert_eq!(layout(0, 41, &[]), Err(BadLayout::Unit));

@@ -1,7 +1,8 @@
 # Proves that the planner's rewriting of conditions on an id's time changes no result: random conditions over
-# tables with an index, with partitions, with NULLs and the ids at all limits, alone and in joins, with
-# constants, parameters and columns, under plans with and without index, give the rows that they give where
-# the planner can't see that a time is asked for, because a PL/pgSQL function is in between.
+# tables with an index, with partitions, with constraints, with NULLs and the ids at all limits, with one id a row
+# and with two, alone, in joins and in subqueries, with constants, parameters and columns, under plans with and
+# without index, give the rows that they give where the planner can't see that a time is asked for, because a
+# PL/pgSQL function is in between.
 #
 # It would fail if a bound were off by one millisecond or microsecond anywhere, or if NULL, infinity, negative
 # ids, a time zone, NOT, OR or an outer join were treated otherwise than the functions do.
@@ -50,6 +51,13 @@ CREATE TABLE parts_rest PARTITION OF parts DEFAULT;
 INSERT INTO parts SELECT id FROM ids;
 CREATE TABLE checked (id bigint PRIMARY KEY CHECK (id >= 0));
 INSERT INTO checked SELECT id FROM ids WHERE id >= 0;
+-- A constraint that was never checked says nothing of the ids.
+CREATE TABLE unchecked AS SELECT id FROM ids;
+ALTER TABLE unchecked ADD CHECK (id >= 0) NOT VALID;
+-- Two ids in a row, and a time of its own
+CREATE TABLE pairs AS SELECT id, lag(id, 40) OVER (ORDER BY id) AS parent, id_timestamp(id) + (id % 5 - 2) * interval '12 hours' AS at FROM ids;
+CREATE INDEX ON pairs (id);
+CREATE INDEX ON pairs (parent);
 CREATE TABLE others AS SELECT at FROM instants WHERE random() < 0.05
  UNION ALL VALUES (NULL::timestamptz), ('infinity'), ('-infinity'), ('2011-01-01+00'), ('2045-11-03+00');
 ANALYZE;
@@ -95,12 +103,14 @@ my $script = '';
 my @asked;
 for my $n (1 .. $queries)
 {
-	my $table = one_of(qw(ids loose parts checked));
-	my $joined = rand() < 0.3;
-	my $condition = condition(int(rand 3), $joined && 'o.at');
-	my $from = !$joined ? "$table AS x WHERE $condition"
-	  : "others AS o " . one_of('', 'LEFT ') . "JOIN $table AS x ON $condition";
-	my $query = "SELECT count(*), count(x.id), coalesce(sum(x.id), 0) FROM $from";
+	my $table = one_of(qw(ids loose parts checked unchecked pairs));
+	my $how = rand() < 0.6 ? '' : one_of('JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'EXISTS', 'NOT EXISTS');
+	my $condition = condition(int(rand 3), $how ? 'o.at' : $table eq 'pairs' ? 'x.at' : '');
+	$condition =~ s/\bx\.id\b/one_of('x.id', 'x.parent')/ge if $table eq 'pairs';
+	my $query = $how =~ /EXISTS/
+	  ? "SELECT count(*), count(o.at), min(o.at) FROM others AS o WHERE $how (SELECT FROM $table AS x WHERE $condition)"
+	  : 'SELECT count(*), count(x.id), coalesce(sum(x.id), 0) FROM '
+	  . ($how ? "others AS o $how $table AS x ON $condition" : "$table AS x WHERE $condition");
 	my $value = instant('') =~ s/\$1/NULL/r;
 	$script .= join '', map { "SET $_;\n" } 'enable_seqscan = ' . one_of(qw(on off)), 'enable_bitmapscan = ' . one_of(qw(on off)),
 	  'plan_cache_mode = ' . one_of(qw(force_generic_plan force_custom_plan));
