@@ -34,6 +34,10 @@ test-setup: ## try make demo on machines that lack this or that, in roots of the
 model: ## exhaustive models of the core, and Miri where a nightly toolchain has it
 	@scripts/test model $(PG)
 
+mutants: ## change the core and what reads SQL's arguments in hundreds of small ways: tests must notice (hours)
+	@scripts/mutants core $(PG)
+	@scripts/mutants sql $(PG)
+
 bench: ## measure against what a server brings (11 minutes); QUICK=1 only sees that it works
 	@scripts/bench $(PG)
 
@@ -55,4 +59,4 @@ package: ## make an archive for other servers like that of PG_CONFIG
 clean: ## remove all that was built here
 	@cargo clean
 
-.PHONY: help demo demo-stop check test test-fleet test-orms test-random test-setup model bench lint typecheck install installcheck package clean
+.PHONY: help demo demo-stop check test test-fleet test-orms test-random test-setup model mutants bench lint typecheck install installcheck package clean
