@@ -134,6 +134,15 @@ mod tests {
     }
 
     #[test]
+    fn the_next_attention_is_halfway_to_what_is_durable() {
+        let mark = |left| Mark { floor: 0, durable: T + left, written: T + left };
+        assert_eq!(mark(LEAD).ceiling(T), T + EARLY);
+        assert_eq!(mark(1).ceiling(T), T + 1, "the last id is given");
+        assert_eq!(mark(0).ceiling(T), T);
+        assert_eq!(Mark { written: T + 9, ..mark(5) }.ceiling(T), T + 5, "while it is flushed");
+    }
+
+    #[test]
     fn a_mark_is_set_back_by_hand_alone() {
         let set = |mark, by_hand| Stored { mark, by_hand };
         assert!(set(T - 1, true).is_set_back(T));
