@@ -103,6 +103,9 @@ fn an_abandoned_pair_is_kept_for_the_grace_time_and_then_taken_from_its_name() {
     assert_eq!(decide_at(&fleet, &wants, free_at - 1), Err(Refused::Exhausted { pairs: 1 }));
     let taken = Take { from: Some("a".into()), ..take(7, T + LEASE) };
     assert_eq!(decide_at(&fleet, &wants, free_at), Ok(taken));
+    // Also where the name lives on with another pair, or the pair is another's by now.
+    fleet.live = vec![live("a", "a1", 8, free_at), live("c", "c1", 7, free_at)];
+    assert!(decide_at(&fleet, &wants, free_at).is_ok());
     // Not from one that is there, however old its report.
     fleet.live = vec![live("a", "a1", 7, free_at)];
     assert_eq!(decide_at(&fleet, &wants, free_at), Err(Refused::Exhausted { pairs: 1 }));

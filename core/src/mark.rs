@@ -114,6 +114,43 @@ mod tests {
 
     const T: UnixMs = 1_800_000_000_000;
 
+    #[test]
+    fn a_raise_leads_further_after_a_slow_flush() {
+        assert_eq!(lead_after(0, 60_000), LEAD);
+        assert_eq!(lead_after(700, 60_000), LEAD + 1400);
+        assert_eq!(lead_after(50_000, 60_000), LEAD + 60_000);
+    }
+
+    #[test]
+    fn the_mark_that_is_found_is_the_floor() {
+        let mut mark = Mark::default();
+        mark.attend(Stored { mark: T + 500, by_hand: false }, T, T + LEAD);
+        assert_eq!(mark.floor, T + 500, "a server's, at the first look");
+        let (ms, written) = (mark.written - 1, mark.written);
+        assert_eq!(mark.attend(Stored { mark: written, by_hand: false }, T, T), None);
+        assert_eq!(mark.floor, T + 500, "its own is none");
+        mark.attend(Stored { mark: ms, by_hand: true }, T, T + LEAD);
+        assert_eq!(mark.floor, ms, "one set by hand, also a lower one");
+    }
+
+    #[test]
+    fn the_next_attention_is_halfway_to_what_is_durable() {
+        let mark = |left| Mark { floor: 0, durable: T + left, written: T + left };
+        assert_eq!(mark(LEAD).ceiling(T), T + EARLY);
+        assert_eq!(mark(1).ceiling(T), T + 1, "the last id is given");
+        assert_eq!(mark(0).ceiling(T), T);
+        assert_eq!(Mark { written: T + 9, ..mark(5) }.ceiling(T), T + 5, "while it is flushed");
+    }
+
+    #[test]
+    fn a_mark_is_set_back_by_hand_alone() {
+        let set = |mark, by_hand| Stored { mark, by_hand };
+        assert!(set(T - 1, true).is_set_back(T));
+        assert!(!set(T, true).is_set_back(T));
+        assert!(!set(T + 1, true).is_set_back(T));
+        assert!(!set(T - 1, false).is_set_back(T));
+    }
+
     /// A server with a page, a disk, and callers that attend as backends do.
     #[derive(Default)]
     struct Server {

@@ -181,6 +181,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn ids_up_to_an_instant_of_positive_ones_are_positive() {
+        let ids = |comparison| Ids::of(comparison, 0, Epoch::new(0).unwrap(), INSTAGRAM);
+        assert!(ids(Comparison::Before).positive(), "there are none");
+        assert!(ids(Comparison::Until).positive());
+        assert!(ids(Comparison::At).positive());
+        assert!(!ids(Comparison::From).positive());
+        assert!(!Ids::ALL.positive());
+        assert!(Ids { start: 0, end: SIGN }.positive());
+        assert!(!Ids { start: 0, end: SIGN + 1 }.positive());
+    }
+
     /// Whatever is said about one comparison, for one id.
     fn check(comparison: Comparison, instant: PgMicros, id: i64, epoch: Epoch, layout: Layout) {
         let time = time(id, epoch, layout);
