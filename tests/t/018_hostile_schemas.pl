@@ -108,9 +108,9 @@ is(dependents('hostile'), '', 'before the installation nothing depends on a trap
 
 # Functions of which no call succeeds here, and with what they end.
 my %always_fails = (
-	'snowid.check_layout_name' => '42804',    # for a trigger, which alone may run it
-	'snowid.keep_local_rows' => '42804',      # the same
-	'snowid.planner_support' => '42883',      # its argument is internal: SQL has no value of that type
+	'snowid_internal.check_layout_name' => '42804',    # for a trigger, which alone may run it
+	'snowid_internal.keep_local_rows' => '42804',      # the same
+	'snowid_internal.planner_support' => '42883',      # its argument is internal: SQL has no value of that type
 	'snowid.release_worker' => '55000');      # no worker is leased where there is no etcd
 # What superusers only may call, whoever created the extension.
 my %superusers = map { ("snowid.$_" => '42501') } qw(accept_clock accept_high_water init_high_water release_worker);
