@@ -113,7 +113,8 @@ my %always_fails = (
 	'snowid_internal.planner_support' => '42883',      # its argument is internal: SQL has no value of that type
 	'snowid.release_worker' => '55000');      # no worker is leased where there is no etcd
 # What superusers only may call, whoever created the extension.
-my %superusers = map { ("snowid.$_" => '42501') } qw(accept_clock accept_high_water init_high_water release_worker);
+my %superusers = map { ($_ => '42501') }
+  qw(snowid.accept_clock snowid.accept_high_water snowid.release_worker snowid_internal.init_high_water);
 
 # The statements that end otherwise than they must: all others succeed. Who neither is a superuser nor created the
 # extension is refused some, and misses what they make; that is for the tests of privileges.
