@@ -19,10 +19,9 @@ die() { # die FACT [NEXT STEP…]
 }
 
 is_root() { [ "$(id -u)" = 0 ]; }
-has_root() { is_root || { command -v sudo >/dev/null && sudo true; }; }
-as_root() {
+has_root() {
   if is_root; then "$@"; return; fi
-  command -v sudo >/dev/null || die "this step needs root, and there is no sudo here" "run it as root: $*"
+  has_root || die "this step needs root, and there is no sudo here, or it doesn't let $(id -un)" "run it as root: $*"
   sudo "$@"
 }
 
