@@ -54,6 +54,7 @@ suite_of() {
     15) echo bookworm ;;
     17) echo trixie ;;
     18) echo forky ;;
+    19) echo experimental ;;
   esac
 }
 this_suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2>/dev/null || true)
@@ -130,6 +131,10 @@ check_rust() {
     die "there is no rustfmt here, which the build needs" "rustup component add rustfmt    (then try again)"
 }
 
+# cargo_pg COMMAND…: cargo for the major $pg. pgrx 0.19 declares Rust 1.96 and needs no more than Cargo.toml's
+# rust-version, with which all is tested.
+cargo_pg() { cargo "$1" --ignore-rust-version --no-default-features --features "pg$pg" "${@:2}"; }
+
 # build PROFILE: the libraries, for the server of use_pg_config; sets built. That of etcd is left out of what
 # the demo needs, and where ETCD=no says that nobody leases worker IDs.
 build() {
@@ -140,8 +145,7 @@ build() {
     library=${library##*/lib}
     packages+=(-p "${library%.so}")
   done
-  logged "building pg_snowid $version for PostgreSQL $pg" cargo build --profile "$1" --lib --locked \
-    "${packages[@]}" --no-default-features --features "pg$pg"
+  logged "building pg_snowid $version for PostgreSQL $pg" cargo_pg build --profile "$1" --lib --locked "${packages[@]}"
 }
 
 # install_files LIB EXTENSION [COMMAND]: puts what was built into these folders, by way of COMMAND as_root where

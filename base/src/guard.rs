@@ -2,8 +2,8 @@
 //! PostgreSQL's errors again, which leave by longjmp: no frame between here and C may own anything that
 //! needs dropping.
 //!
-//! pgrx has such a guard. With it each error that PostgreSQL raised would leave the name of its domain
-//! behind, and where the server inherited RUST_BACKTRACE clients would be shown a backtrace.
+//! pgrx has such a guard. With it, where the server inherited RUST_BACKTRACE, clients would be shown a
+//! backtrace.
 #![allow(unsafe_code)]
 
 use pgrx::pg_sys::panic::{CaughtError, ErrorReport, ErrorReportWithLevel};
@@ -36,6 +36,15 @@ pub fn throw(error: impl Into<ErrorReport>) -> ! {
 
 #[cold]
 fn rethrow(panic: Box<dyn Any + Send>) -> ! {
+    if let Some(CaughtError::PostgresError(_)) = panic.downcast_ref() {
+        drop(panic);
+        // SAFETY: pgrx has left the error where PostgreSQL keeps it, with its context and all. It is to be
+        // thrown in the memory that errors are thrown in; nothing up to here needs dropping.
+        unsafe {
+            pg_sys::CurrentMemoryContext = pg_sys::ErrorContext;
+            pg_re_throw()
+        }
+    }
     let mut error = error_data(&caught(panic));
     // SAFETY: the error is whole; nothing in the frames up to here needs dropping.
     unsafe { ThrowErrorData(&mut error) }
@@ -76,4 +85,5 @@ fn error_data(report: &ErrorReportWithLevel) -> ErrorData {
 unsafe extern "C-unwind" {
     /// Of `utils/elog.h`, without pgrx's own catching of what it throws.
     fn ThrowErrorData(error: *mut ErrorData);
+    fn pg_re_throw() -> !;
 }

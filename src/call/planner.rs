@@ -68,12 +68,49 @@ pub fn same(args: Args) -> Result<bool, Error> {
 
 /// snowid_internal.instant(date): as comparing with a date takes it, beyond timestamptz too.
 pub fn instant_of_date(args: Args) -> Result<PgMicros, Error> {
-    // SAFETY: takes values; says what overflows instead of raising an error.
-    Ok(guarded(|| unsafe { pg_sys::date2timestamptz_opt_overflow(args.integer(0), &mut 0) }))
+    Ok(guarded(|| instant::of_date(args.integer(0))))
 }
 
 /// snowid_internal.instant(timestamp): as comparing with a timestamp takes it, beyond timestamptz too.
 pub fn instant_of_timestamp(args: Args) -> Result<PgMicros, Error> {
-    // SAFETY: as above.
-    Ok(guarded(|| unsafe { pg_sys::timestamp2timestamptz_opt_overflow(args.bigint(0), &mut 0) }))
+    Ok(guarded(|| instant::of_timestamp(args.bigint(0))))
+}
+
+/// What overflows becomes an infinity, instead of an error.
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+mod instant {
+    use super::*;
+
+    pub fn of_date(date: i32) -> PgMicros {
+        // SAFETY: takes values, under a guard.
+        unsafe { pg_sys::date2timestamptz_opt_overflow(date, &mut 0) }
+    }
+
+    pub fn of_timestamp(timestamp: i64) -> PgMicros {
+        // SAFETY: as above.
+        unsafe { pg_sys::timestamp2timestamptz_opt_overflow(timestamp, &mut 0) }
+    }
+}
+
+/// As above: from PostgreSQL 19 on where the error has a place to go to.
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+mod instant {
+    use super::*;
+    use std::ptr;
+
+    pub fn of_date(date: i32) -> PgMicros {
+        let mut nowhere = nowhere();
+        // SAFETY: takes a value and a valid node, under a guard.
+        unsafe { pg_sys::date2timestamptz_safe(date, ptr::from_mut(&mut nowhere).cast()) }
+    }
+
+    pub fn of_timestamp(timestamp: i64) -> PgMicros {
+        let mut nowhere = nowhere();
+        // SAFETY: as above.
+        unsafe { pg_sys::timestamp2timestamptz_safe(timestamp, ptr::from_mut(&mut nowhere).cast()) }
+    }
+
+    fn nowhere() -> pg_sys::ErrorSaveContext {
+        pg_sys::ErrorSaveContext { type_: NodeTag::T_ErrorSaveContext, ..Default::default() }
+    }
 }

@@ -2,15 +2,15 @@
 //!
 //! PostgreSQL asks the function of a comparison operator how an index may serve it, so our functions
 //! can't answer for `id_timestamp(id) >= t`. Therefore a hook: before the planner distributes the
-//! conditions of a query to its tables, it asks for what is known of each table
-//! (`get_relation_info_hook`), and there the conditions of WHERE and ON that are about a column of
-//! that table are rewritten (`condition`), in the planner's own copy of the query. By then views are
-//! merged in, functions of bound schemas inlined and parameters of a custom plan put in.
+//! conditions of a query to its tables, it asks for what is known of each table (`hook`), and there the
+//! conditions of WHERE and ON that are about a column of that table are rewritten (`condition`), in the
+//! planner's own copy of the query. By then views are merged in, functions of bound schemas inlined and parameters of a custom plan put in.
 //!
 //! A backend in which no such query was ever planned pays one look at a flag for each table. The flag
 //! is set by the support function of `id_timestamp` and the others, which the planner calls before
 //! the hook for every query that has them; that call also loads the library where it isn't preloaded.
 //!
+//! - `hook`: the planner's, by major
 //! - `condition`: the rewriting
 //! - `table`: what is known of the table
 //! - `ours`: our functions in the catalog, which `call::planner` has the bodies of
@@ -19,6 +19,7 @@
 
 mod condition;
 mod expression;
+mod hook;
 mod ours;
 mod table;
 
@@ -30,47 +31,31 @@ use table::Table;
 
 thread_local! {
     // A backend is one thread.
-    static PREVIOUS: Cell<pg_sys::get_relation_info_hook_type> = const { Cell::new(None) };
     static SEEN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Called once, when the library is loaded.
-pub fn install() {
-    // SAFETY: hooks are set at load, by the backend's only thread.
-    unsafe {
-        PREVIOUS.set(pg_sys::get_relation_info_hook);
-        pg_sys::get_relation_info_hook = Some(relation_info);
-    }
-}
+pub use hook::install;
 
 /// A query that is being planned has a function whose conditions are worth looking at.
 pub fn wake() {
     SEEN.set(true);
 }
 
-/// The planner has asked what is known of a table. Nothing here needs dropping when the other hook
-/// raises an error.
-unsafe extern "C-unwind" fn relation_info(
-    root: *mut PlannerInfo,
-    oid: Oid,
-    inh: bool,
-    rel: *mut RelOptInfo,
-) {
-    // SAFETY: what the planner passes to its hooks is valid.
-    unsafe {
-        if let Some(previous) = PREVIOUS.get() {
-            previous(root, oid, inh, rel);
-        }
-        if SEEN.get() {
-            guarded(|| rewrite_for(root, oid, rel));
-        }
+/// The planner has asked what is known of a table.
+///
+/// # Safety
+/// The planner's, in its hook.
+unsafe fn relation_info(root: *mut PlannerInfo, oid: Oid, rel: *mut RelOptInfo) {
+    if SEEN.get() {
+        // SAFETY: as the caller says.
+        guarded(|| unsafe { rewrite_for(root, oid, rel) });
     }
 }
 
 /// Rewrites the conditions on one table.
 ///
 /// # Safety
-/// The planner's, in `get_relation_info_hook`.
+/// As above.
 unsafe fn rewrite_for(root: *mut PlannerInfo, oid: Oid, rel: *mut RelOptInfo) {
     // SAFETY: as the caller says; plans without a query (CLUSTER) have no jointree.
     unsafe {

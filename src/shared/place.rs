@@ -70,7 +70,7 @@ fn memory_by(find: Find) -> Result<&'static Memory, OtherLayout> {
     unsafe {
         (*header).check()?;
         let memory = &*find(Header::MEMORY, (*header).size(), make_memory).cast::<Memory>();
-        pg_sys::LWLockRegisterTranche(memory.lock.tranche(), c"pg_snowid".as_ptr());
+        tranche::name(memory.lock.tranche());
         Ok(memory)
     }
 }
@@ -86,7 +86,7 @@ unsafe extern "C-unwind" fn make_memory(place: *mut c_void) {
         // is valid, but for its locks.
         unsafe {
             place.cast::<u8>().write_bytes(0, header().size());
-            (*place.cast::<Memory>()).init_locks(pg_sys::LWLockNewTrancheId());
+            (*place.cast::<Memory>()).init_locks(tranche::new());
         }
     });
 }
@@ -107,6 +107,36 @@ pub fn request() {
     if settings::is_preloading() {
         preload::request();
     }
+}
+
+/// The kind of our locks: pg_stat_activity shows its name where one is waited for.
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+mod tranche {
+    use pgrx::pg_sys;
+
+    pub fn new() -> i32 {
+        // SAFETY: called where shared memory stands.
+        unsafe { pg_sys::LWLockNewTrancheId() }
+    }
+
+    /// Tells this process the name.
+    pub fn name(tranche: i32) {
+        // SAFETY: the name lives forever.
+        unsafe { pg_sys::LWLockRegisterTranche(tranche, c"pg_snowid".as_ptr()) }
+    }
+}
+
+/// From PostgreSQL 19 on the server knows the name.
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+mod tranche {
+    use pgrx::pg_sys;
+
+    pub fn new() -> i32 {
+        // SAFETY: called where shared memory stands; the name is copied.
+        unsafe { pg_sys::LWLockNewTrancheId(c"pg_snowid".as_ptr()) }
+    }
+
+    pub fn name(_: i32) {}
 }
 
 mod preload {
@@ -174,7 +204,22 @@ mod registry {
     fn find(name: &CStr, size: usize, make: Make) -> *mut c_void {
         let mut found = false;
         // SAFETY: the registry calls `make` once, before anyone else finds the segment.
-        unsafe { pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(make), &mut found) }
+        unsafe {
+            #[cfg(any(feature = "pg17", feature = "pg18"))]
+            return pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(make), &mut found);
+            #[cfg(not(any(feature = "pg17", feature = "pg18")))]
+            {
+                let make = make as *mut c_void;
+                pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(call), &mut found, make)
+            }
+        }
+    }
+
+    /// From PostgreSQL 19 on an argument is passed to what makes the segment: here it is that itself.
+    #[cfg(not(any(feature = "pg17", feature = "pg18")))]
+    unsafe extern "C-unwind" fn call(place: *mut c_void, make: *mut c_void) {
+        // SAFETY: as `find` passes it.
+        unsafe { std::mem::transmute::<*mut c_void, Make>(make)(place) }
     }
 }
 

@@ -3,6 +3,7 @@
 //! It is changed by generic WAL, which every server replays, whether it has this library or not.
 #![allow(unsafe_code)]
 
+use of_the_major::{EXCLUSIVE, SHARE, position};
 use pgrx::pg_sys::{self, HeapTupleHeaderData, ItemIdData, PageHeaderData};
 use std::mem::offset_of;
 
@@ -41,7 +42,7 @@ impl SequencePage {
         unsafe {
             let is_ours = has_our_columns(relation);
             let buffer = pg_sys::ReadBuffer(relation, 0);
-            pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32);
+            pg_sys::LockBuffer(buffer, EXCLUSIVE);
             let change = pg_sys::GenericXLogStart(relation);
             let image = pg_sys::GenericXLogRegisterBuffer(change, buffer, log as i32).cast::<u8>();
             let bytes = std::slice::from_raw_parts(image, pg_sys::BLCKSZ as usize);
@@ -170,7 +171,7 @@ pub unsafe fn read(relation: pg_sys::Relation) -> Option<State> {
     unsafe {
         let is_ours = has_our_columns(relation);
         let buffer = pg_sys::ReadBuffer(relation, 0);
-        pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
+        pg_sys::LockBuffer(buffer, SHARE);
         let page = pg_sys::BufferGetPage(buffer).cast::<u8>();
         let bytes = std::slice::from_raw_parts(page, pg_sys::BLCKSZ as usize);
         let state = offset_of_data(bytes).filter(|_| is_ours).map(|offset| {
@@ -190,8 +191,7 @@ pub unsafe fn read(relation: pg_sys::Relation) -> Option<State> {
 /// It is a page, locked or a copy.
 unsafe fn lsn(page: *const u8) -> u64 {
     // SAFETY: a page starts with its header.
-    let lsn = unsafe { (*page.cast::<pg_sys::PageHeaderData>()).pd_lsn };
-    u64::from(lsn.xlogid) << 32 | u64::from(lsn.xrecoff)
+    position(unsafe { (*page.cast::<pg_sys::PageHeaderData>()).pd_lsn })
 }
 
 /// Where a sequence's page has its data: the columns of its only tuple. None if it is not a sequence's
@@ -222,4 +222,30 @@ unsafe fn has_our_columns(relation: pg_sys::Relation) -> bool {
     // SAFETY: as the caller says.
     let types = [1, 2, 3].map(|n| unsafe { pg_sys::SPI_gettypeid((*relation).rd_att, n) });
     types == [pg_sys::INT8OID, pg_sys::INT8OID, pg_sys::BOOLOID]
+}
+
+/// What PostgreSQL's headers say in another way from one major to another.
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+mod of_the_major {
+    use super::pg_sys;
+
+    pub const SHARE: i32 = pg_sys::BUFFER_LOCK_SHARE as i32;
+    pub const EXCLUSIVE: i32 = pg_sys::BUFFER_LOCK_EXCLUSIVE as i32;
+
+    pub fn position(lsn: pg_sys::PageXLogRecPtr) -> u64 {
+        u64::from(lsn.xlogid) << 32 | u64::from(lsn.xrecoff)
+    }
+}
+
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+mod of_the_major {
+    use super::pg_sys;
+    pub use pg_sys::BufferLockMode::{
+        BUFFER_LOCK_EXCLUSIVE as EXCLUSIVE, BUFFER_LOCK_SHARE as SHARE,
+    };
+
+    /// One number, but on the page its upper half still comes first.
+    pub fn position(lsn: pg_sys::PageXLogRecPtr) -> u64 {
+        if cfg!(target_endian = "little") { lsn.lsn.rotate_left(32) } else { lsn.lsn }
+    }
 }

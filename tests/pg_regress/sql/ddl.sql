@@ -40,8 +40,9 @@ RESET enable_seqscan;
 RESET enable_bitmapscan;
 
 -- The generators are refused there.
+\set VERBOSITY sqlstate
 CREATE INDEX ON ddl_photo (next_id(5));
-\echo :SQLSTATE
+\set VERBOSITY default
 CREATE INDEX ON ddl_photo (id) WHERE id < snowflake_id(8, 0);
 \echo :SQLSTATE
 CREATE TABLE ddl_generated (n integer, id bigint GENERATED ALWAYS AS (next_id(n)) STORED);

@@ -244,8 +244,9 @@ INSERT INTO layouts_tweets SELECT make_as('twitter', '2025-01-01 00:00:00+00'::t
 ANALYZE layouts_tweets;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM layouts_tweets WHERE id >= floor_as('twitter', '2025-01-02 00:00:00+00') AND id < floor_as('twitter', '2025-01-03 00:00:00+00');
 SELECT count(*) FROM layouts_tweets WHERE id >= floor_as('twitter', '2025-01-02 00:00:00+00') AND id < floor_as('twitter', '2025-01-03 00:00:00+00');
+\set VERBOSITY sqlstate
 CREATE INDEX ON layouts_tweets (floor_as('twitter', '2025-01-01 00:00:00+00'));
-\echo :SQLSTATE
+\set VERBOSITY default
 -- With the row as a constant they are immutable: for indexes, generated columns, and pruning when planning.
 SELECT snowid.layout('twitter') AS twitter, snowid.layout('twitter', '2025-01-01 00:00:00+00') AS twitter_2025 \gset
 CREATE INDEX layouts_tweets_time ON layouts_tweets (((decode_as(:'twitter'::snowid.layouts, id)).created_at));

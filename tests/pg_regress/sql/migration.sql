@@ -104,8 +104,12 @@ CREATE TABLE settings (id bigint DEFAULT nextval('loose') + length('a\b') + extr
 SELECT column_default AS settings_before FROM columns WHERE relation = 'settings'::regclass \gset
 SET extra_float_digits = -3;
 SET intervalstyle = 'sql_standard';
-SET escape_string_warning = off;
-SET standard_conforming_strings = off;
+DO $$ BEGIN -- from PostgreSQL 19 on a backslash in a string is one everywhere
+    IF current_setting('server_version_num')::integer < 190000 THEN
+        SET escape_string_warning = off;
+        SET standard_conforming_strings = off;
+    END IF;
+END $$;
 SET quote_all_identifiers = on;
 SELECT snowid.migrate_column('settings', 'id', 1700);
 SELECT snowid.migrate_column('settings', 'id', 1700);
@@ -113,7 +117,6 @@ SELECT snowid.migrate_column('settings', 'id', 1701);
 SELECT snowid.revert_column('settings', 'id') AS statement \gset
 RESET extra_float_digits;
 RESET intervalstyle;
-RESET escape_string_warning;
 RESET standard_conforming_strings;
 RESET quote_all_identifiers;
 :statement
