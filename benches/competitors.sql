@@ -42,6 +42,6 @@ SELECT snowid.bind_schema('bound', epoch => '2025-01-01+00');
 CREATE TABLE bench.args AS
     SELECT 1 AS one, g % 8192 AS shard, g % 32 AS datacenter, g / 32 % 32 AS worker,
            3706503089356805120 + g AS id, 1.8e9::double precision + g AS seconds
-      FROM generate_series(1, 20000) g;
+      FROM generate_series(1::bigint, 20000) g;
 CREATE TABLE bench.few_args AS SELECT * FROM bench.args LIMIT 1000;
 VACUUM ANALYZE bench.args, bench.few_args;

@@ -135,14 +135,14 @@ DECLARE
     body CONSTANT text := pg_get_function_sqlbody(function);
     call CONSTANT text := format('RETURN %s.next_id(', snowid_internal.home());
 BEGIN
-    SELECT m.parts[1], nullif(m.parts[2]::timestamptz, '2011-01-01 00:00:00+00') INTO shard_id, epoch
+    SELECT m.parts[1], m.parts[2] INTO shard_id, epoch
       FROM regexp_match(substr(body, length(call) + 1),
                '^(?:[(]([0-9]{1,4})[)]::bigint|shard_id)(?:, ''([^'']+)''::timestamp with time zone)?[)]$') AS m (parts)
      WHERE starts_with(body, call);
 END
 $binding$;
 COMMENT ON FUNCTION snowid_internal.binding(oid) IS
-    'the shard and the epoch with which a function calls next_id and nothing else, NULL for what is no constant there and for the default epoch';
+    'the shard and the epoch with which a function calls next_id and nothing else, NULL for what is no constant there';
 
 CREATE VIEW snowid.bound_schemas AS
     SELECT n.nspname AS schema_name, b.shard_id, b.epoch, pg_get_userbyid(p.proowner) AS owner
@@ -152,6 +152,6 @@ COMMENT ON VIEW snowid.bound_schemas IS
     'one row for each schema whose next_id has a shard, an epoch or both inside, as snowid.bind_schema makes it';
 COMMENT ON COLUMN snowid.bound_schemas.schema_name IS 'the schema';
 COMMENT ON COLUMN snowid.bound_schemas.shard_id IS 'the shard that its next_id draws from, NULL where it is an argument';
-COMMENT ON COLUMN snowid.bound_schemas.epoch IS 'the epoch that its IDs count from, NULL for the default ones';
+COMMENT ON COLUMN snowid.bound_schemas.epoch IS 'the epoch that IDs of its next_id count from, NULL where a function made by hand leaves it out';
 COMMENT ON COLUMN snowid.bound_schemas.owner IS 'whose function next_id is: who bound the schema';
 GRANT SELECT ON snowid.bound_schemas TO PUBLIC;

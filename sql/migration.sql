@@ -121,7 +121,7 @@ BEGIN
     SELECT b.schema_name, b.epoch INTO bound
       FROM snowid.bound_schemas b JOIN pg_namespace n ON n.nspname = b.schema_name JOIN pg_class c ON c.relnamespace = n.oid
      -- Anyone who may create there may bind it for himself.
-     WHERE c.oid = relation AND b.epoch IS NOT NULL AND b.owner IN (current_user, pg_get_userbyid(c.relowner)) LIMIT 1;
+     WHERE c.oid = relation AND b.epoch <> '2011-01-01 00:00:00+00' AND b.owner IN (current_user, pg_get_userbyid(c.relowner)) LIMIT 1;
     IF epoch IS NULL AND found THEN
         RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
             MESSAGE = format('the schema of table %s has an epoch of its own', relation),

@@ -112,7 +112,7 @@ my $values = values_of($from, 'here');
 my $rows = () = $values =~ /\n/g;
 cmp_ok($rows, '>', 20_000, "the database has something to dump: $rows rows to compare");
 my $dump = dump_of($from, 'here');
-like($dump, qr/CREATE FUNCTION app\.next_id\(shard_id integer\)/, 'the dump carries the bound functions');
+like($dump, qr/CREATE FUNCTION app\.next_id\(shard_id bigint\)/, 'the dump carries the bound functions');
 like($dump, qr/CREATE EXTENSION IF NOT EXISTS pg_snowid WITH SCHEMA ext;/, 'and the extension by name');
 unlike($dump, qr/FUNCTION (ext|snowid)\.\w+/, 'and none of its functions');
 
