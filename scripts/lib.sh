@@ -19,7 +19,8 @@ die() { # die FACT [NEXT STEP…]
 }
 
 is_root() { [ "$(id -u)" = 0 ]; }
-has_root() {
+has_root() { is_root || { command -v sudo >/dev/null && sudo true; }; }
+as_root() {
   if is_root; then "$@"; return; fi
   has_root || die "this step needs root, and there is no sudo here, or it doesn't let $(id -un)" "run it as root: $*"
   sudo "$@"
