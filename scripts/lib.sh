@@ -58,6 +58,13 @@ suite_of() {
     19) echo experimental ;;
   esac
 }
+# Whether Debian has the major's server: what is no release yet comes from experimental, and may be gone again.
+is_to_be_had() {
+  [ "$(suite_of "$1")" != experimental ] || [ -d "$cache/root-$1" ] ||
+    /usr/lib/apt/apt-helper download-file "${DEBIAN_MIRROR:-http://deb.debian.org/debian}/pool/main/p/postgresql-$1/" \
+      "$(mktemp)" >/dev/null 2>&1
+}
+
 this_suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2>/dev/null || true)
 
 # The major to work with where none is named: one that is installed, else the one that apt offers, else

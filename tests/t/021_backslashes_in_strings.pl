@@ -24,6 +24,13 @@ for my $file (@scripts)
 	is(join("\n", grep { /\\/ } @lines), '', "$file has no other backslash");
 }
 
+if (major($node) >= 19)
+{
+  SKIP: { skip 'a backslash in a string is one everywhere from PostgreSQL 19 on', 1 }
+	done_testing();
+	exit;
+}
+
 $node->safe_psql('postgres', 'CREATE ROLE owner');
 for my $setting ('on', 'off')
 {

@@ -72,8 +72,8 @@ sub stop
 	return %is;
 }
 
-# If the test ends early, so do they.
-sub DESTROY { my ($self) = @_; append_to_file($self->{stop}, ''); return }
+# If the test ends early, so do they. At its end their folder may be gone before.
+sub DESTROY { my ($self) = @_; append_to_file($self->{stop}, '') if -d $self->{stop} =~ s{/[^/]*$}{}r; return }
 
 # --- In the client's process ---
 

@@ -18,6 +18,7 @@ UNION ALL VALUES (9223372036854775807), (-9223372036854775808), (-92233720368547
 ANALYZE planner_rows;
 -- So small a table's index is else read as a whole, its conditions as a filter.
 SET enable_seqscan = off;
+SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 
 -- Whether the condition, in which ID stands for the id, finds the rows that it finds when it is about

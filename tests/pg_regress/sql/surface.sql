@@ -67,8 +67,9 @@ SELECT snowflake_ids(12, 1, 1099511627777);
 SELECT make_id('2025-01-01 00:00:00+00', 1099511627776);
 SELECT make_id('2025-01-01 00:00:00+00', 1201, 4294967296);
 \echo :SQLSTATE
+\set VERBOSITY sqlstate
 SELECT next_id(9223372036854775808);
-\echo :SQLSTATE
+\set VERBOSITY default
 
 -- The default epoch said and not said is one; a NULL one gives NULL.
 SELECT make_id(t, 1201, 7) = make_id(t, 1201, 7, '2011-01-01 00:00:00+00') AS make_id,
