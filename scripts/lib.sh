@@ -60,9 +60,12 @@ suite_of() {
 }
 # Whether Debian has the major's server: what is no release yet comes from experimental, and may be gone again.
 is_to_be_had() {
-  [ "$(suite_of "$1")" != experimental ] || [ -d "$cache/root-$1" ] ||
-    /usr/lib/apt/apt-helper download-file "${DEBIAN_MIRROR:-http://deb.debian.org/debian}/pool/main/p/postgresql-$1/" \
-      "$(mktemp)" >/dev/null 2>&1
+  local list=$target/experimental.xz helper=/usr/lib/apt/apt-helper mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+  [ "$(suite_of "$1")" != experimental ] || [ -d "$cache/root-$1" ] || {
+    mkdir -p "$target" && rm -f "$list"
+    "$helper" download-file "$mirror/dists/experimental/main/binary-amd64/Packages.xz" "$list" >/dev/null 2>&1 &&
+      "$helper" cat-file "$list" | grep -x "Package: postgresql-$1" >/dev/null
+  }
 }
 
 this_suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2>/dev/null || true)
