@@ -37,7 +37,7 @@ $old->safe_psql('app', <<'SQL');
 INSERT INTO snowid.custom_layouts (name, epoch, time_bits, field_names, field_bits)
 VALUES ('mine', '2024-02-29+00', 41, '{region,seq}', '{4,18}');
 CREATE SCHEMA bound;
-SELECT snowid.bind_schema('bound', '2020-01-01+00', 7);
+SELECT snowid.bind_schema('bound', 7, '2020-01-01+00');
 SELECT snowid.create_ticket_sequence('tickets', 2, 1);
 SELECT snowid.create_range_sequence('ranges', 2, 1);
 CREATE TABLE events (
